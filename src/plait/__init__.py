@@ -1,0 +1,86 @@
+"""Plait: fair, durable jobs and sandboxed parallel extensions; this is its public face, nothing is defined here.
+
+A name is loaded when it is first used, so that ``import plait`` costs little and ``plait.context`` needs
+nothing but Python's standard library.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from plait.context import Cancelled, Context, ContextError, DeadlineExceeded
+    from plait.jobs import (
+        Busy,
+        Caller,
+        CallerBusy,
+        Config,
+        Hooks,
+        InvalidTarget,
+        Job,
+        JobsError,
+        JobStatus,
+        NoTargets,
+        Options,
+        Result,
+        RetryLater,
+        Runner,
+        RunnerClosed,
+        Store,
+        StoreError,
+        StoreInUse,
+        StoreTooNew,
+        Submission,
+        SubmitError,
+        Target,
+        TargetError,
+        TargetStatus,
+        TooManyTargets,
+    )
+
+__all__ = [
+    "Busy",
+    "Caller",
+    "CallerBusy",
+    "Cancelled",
+    "Config",
+    "Context",
+    "ContextError",
+    "DeadlineExceeded",
+    "Hooks",
+    "InvalidTarget",
+    "Job",
+    "JobStatus",
+    "JobsError",
+    "NoTargets",
+    "Options",
+    "Result",
+    "RetryLater",
+    "Runner",
+    "RunnerClosed",
+    "Store",
+    "StoreError",
+    "StoreInUse",
+    "StoreTooNew",
+    "Submission",
+    "SubmitError",
+    "Target",
+    "TargetError",
+    "TargetStatus",
+    "TooManyTargets",
+]
+
+_OF_CONTEXT = frozenset({"Cancelled", "Context", "ContextError", "DeadlineExceeded"})
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'plait' has no attribute {name!r}")
+    value: object = getattr(_import_module("plait.context" if name in _OF_CONTEXT else "plait.jobs"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

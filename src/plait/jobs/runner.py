@@ -1,0 +1,232 @@
+"""The Runner: takes jobs, lets workers drain them in fair rotation, and tells how far they are."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from plait.jobs.errors import NoTargets, RunnerClosed, StoreError
+from plait.jobs.idempotency import idem_key
+from plait.jobs.ledger import Ledger
+from plait.jobs.model import Config
+from plait.jobs.observers import Observers
+from plait.jobs.rotation import Rotation, WakeUp
+from plait.jobs.states import JobState
+from plait.jobs.store import Caps, NewJob, Store
+from plait.jobs.validation import check_submission
+from plait.jobs.workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    from plait.jobs.model import Caller, FetchFunc, JobStatus, Submission, Target
+
+__all__ = ["Runner"]
+
+_log = logging.getLogger("plait.jobs")
+
+
+class Runner:
+    """A store-backed job runner: each job serial, its workers in rotation over all jobs (``batch-runner.md``).
+
+    All methods may be called from any threads, hooks and FetchFuncs included. A ``with`` block closes it.
+
+    Args:
+        store: Where jobs and outcomes are kept; it stays the caller's to close, after the runner.
+        fetch: Does one target for the caller that submitted the job; called from the workers' threads.
+        config: Caps, times and hooks.
+        clock: Returns unix seconds; times of jobs go by it. Waits and retries go by a monotonic clock.
+        log: Where warnings go; never a URL, a host or an exception's text among them.
+
+    Raises:
+        StoreInUse: Another runner works on this SQLite store.
+        StoreError: The database refused.
+        TypeError: An argument has the wrong type.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        fetch: FetchFunc,
+        config: Config | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        log: logging.Logger = _log,
+    ) -> None:
+        self._config = Config() if config is None else config
+        _check_types(store, fetch, self._config)
+        self._store = store
+        self._clock = clock
+        self._log = log
+        self._observers = Observers(self._config.hooks, log)
+        self._wake_up = WakeUp()
+        self._rotation = Rotation(store, secrets.token_hex(16), self._observers)
+        self._ledger = Ledger(
+            store=store,
+            rotation=self._rotation,
+            observers=self._observers,
+            wake_up=self._wake_up,
+            config=self._config,
+            clock=clock,
+            log=log,
+        )
+        self._workers = Workers(
+            fetch=fetch,
+            rotation=self._rotation,
+            ledger=self._ledger,
+            observers=self._observers,
+            wake_up=self._wake_up,
+            count=self._config.workers,
+            log=log,
+        )
+        self._closing = False
+        self._close_lock = threading.Lock()  # held by the one thread that waits for the others to end
+        self._recover()
+        self._ledger.start()
+        self._workers.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def submit(self, caller: Caller, caller_class: str, targets: Sequence[Target]) -> Submission:
+        """Take a job, or find the one that the same submit made before (``batch-runner.md``, rule 1).
+
+        Args:
+            caller: Who submits; caps and idempotency are counted by its name.
+            caller_class: ``"fleet"`` or ``"restricted"``, stored with the job.
+            targets: What to do, in this order.
+
+        Returns:
+            The job's id, and whether it was there before.
+
+        Raises:
+            NoTargets: There are none.
+            InvalidTarget: One cannot be stored.
+            TooManyTargets: More than ``Config.targets_per_job``.
+            CallerBusy: The caller has ``Config.jobs_per_caller`` live jobs.
+            Busy: All callers have ``Config.jobs_total`` live jobs.
+            RunnerClosed: The runner was closed.
+            StoreError: The database refused; nothing was stored.
+        """
+        if self._closing:
+            raise RunnerClosed("the runner is closed and takes no more jobs; make a new one")
+        check_submission(caller, caller_class, targets)
+        if len(targets) == 0:
+            raise NoTargets("no targets: the list is empty; submit one target or more")
+        now = self._clock()
+        job = NewJob(secrets.token_hex(16), caller, caller_class, idem_key(caller.name, targets), tuple(targets), now)
+        submission = self._create(job, now)
+        if submission.reused:
+            self._observers.reused()
+            return submission
+        self._sweep(job.id, now)
+        self._wake_up.wake()
+        return submission
+
+    def cancel(self, job_id: str) -> bool:
+        """End a job at once; its target in flight finishes and is stored (``batch-runner.md``, rule 5).
+
+        Args:
+            job_id: The job's id.
+
+        Returns:
+            False for a job that is unknown or already terminal.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        now = self._clock()
+        cancellation = self._rotation.cancel(job_id, now)
+        if cancellation is None:
+            return False
+        self._observers.ended(job_id, JobState.CANCELLED.value, max(0.0, now - cancellation.created_at))
+        self._observers.flush()
+        return True
+
+    def status(self, job_id: str) -> JobStatus | None:
+        """How a job and its targets stand, read in one snapshot (``batch-runner.md``, rule 6).
+
+        Args:
+            job_id: The job's id.
+
+        Returns:
+            The job and its targets, or ``None`` for one that is unknown, swept or evicted.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        return self._store.status(job_id)
+
+    def touch(self, job_id: str) -> None:
+        """Set the job's lease to now, which keeps it from sweep and eviction (``batch-runner.md``, rule 6).
+
+        A store that fails is logged and no error: a touch follows a read, which has succeeded.
+
+        Args:
+            job_id: The job's id; one that is unknown is passed over.
+        """
+        try:
+            self._store.touch(job_id, self._clock())
+        except StoreError as error:
+            self._log.warning("job %s: cannot touch it: %s", job_id, error.reason)
+
+    def close(self) -> None:
+        """Stop the workers and wait until the targets in flight have returned; closing twice is fine.
+
+        Their context is cancelled; what comes back as an error for that is not stored, and its target stays
+        ``pending``. Called from a FetchFunc or a hook on a worker's thread it cannot wait for itself: it only
+        starts the closing, and another call finishes it.
+        """
+        self._closing = True
+        self._rotation.close()
+        self._workers.close()
+        if self._workers.is_own_thread():
+            return
+        with self._close_lock:
+            self._workers.join()
+            self._ledger.close()
+            self._store.unclaim()
+
+    def _create(self, job: NewJob, now: float) -> Submission:
+        caps = Caps(
+            self._config.targets_per_job, self._config.jobs_per_caller, self._config.jobs_total, now - self._config.ttl
+        )
+        created: str | None = None
+        self._observers.expect(job.id)
+        try:
+            submission = self._rotation.create(job, caps).submission
+            created = None if submission.reused else "created"
+        finally:
+            self._observers.announce(job.id, created)
+        self._observers.flush()
+        return submission
+
+    def _sweep(self, job_id: str, now: float) -> None:
+        try:
+            self._store.sweep(now - self._config.ttl)
+        except StoreError as error:
+            self._log.warning("job %s: cannot sweep old jobs: %s", job_id, error.reason)
+
+    def _recover(self) -> None:
+        now = self._clock()
+        for job in self._store.claim(now):
+            self._observers.ended(job.job_id, JobState.FAILED.value, max(0.0, now - job.created_at))
+
+
+def _check_types(store: Any, fetch: Any, config: Any) -> None:
+    """Say at once what would fail later on another thread."""
+    if not isinstance(store, Store):
+        raise TypeError(f"Runner needs a store from Store.open, got {type(store).__name__}")
+    if not callable(fetch):
+        raise TypeError(f"Runner needs a FetchFunc to call, got {type(fetch).__name__}")
+    if not isinstance(config, Config):
+        raise TypeError(f"Runner needs a plait.Config, got {type(config).__name__}")

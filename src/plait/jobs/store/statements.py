@@ -1,0 +1,286 @@
+"""Every statement of a store: written once with SQLAlchemy, compiled once per dialect, run on the driver's cursor."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.ext.compiler import compiles
+
+from plait.jobs.states import REUSABLE_STATES, JobState, TargetState
+from plait.jobs.store.schema import JOBS, TARGETS, USAGE
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+    from sqlalchemy.sql.base import Executable
+    from sqlalchemy.sql.compiler import SQLCompiler
+
+__all__ = ["Statement", "Statements", "compile_statements"]
+
+
+class Statement(NamedTuple):
+    """One statement as a driver takes it, with named parameters."""
+
+    name: str
+    sql: str
+
+
+class store_clock(ColumnElement[float]):  # noqa: N801 - reads as the SQL function that it is
+    """Now, on the clock that turns and retries go by.
+
+    On SQLite, which one process at a time works on, that is the process's monotonic clock, passed as a
+    parameter; on PostgreSQL, which many machines share, the database's own.
+    """
+
+    type = Double()
+    inherit_cache = True
+
+
+@compiles(store_clock)
+def _clock_of_the_process(_element: store_clock, compiler: SQLCompiler, **kwargs: Any) -> str:
+    return compiler.process(bindparam("store_now", type_=Double()), **kwargs)
+
+
+@compiles(store_clock, "postgresql")
+def _clock_of_the_database(_element: store_clock, _compiler: SQLCompiler, **_kwargs: Any) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+
+
+def _text(value: str) -> ColumnElement[str]:
+    """A constant of ours written into the statement, so that the planner can match it with an index."""
+    return literal_column(f"'{value}'")
+
+
+def _param(name: str, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    return bindparam(name, type_=column.type)
+
+
+_j = JOBS.c
+_t = TARGETS.c
+_u = USAGE.c
+_live = _j.finished_at.is_(None)
+_free = and_(_live, _j.turn_owner.is_(None), _j.retry_at.is_(None))
+_this_turn = and_(
+    _j.seq == _param("seq", _j.seq),
+    _j.turn_owner == _param("owner", _j.turn_owner),
+    _j.turn_epoch == _param("epoch", _j.turn_epoch),
+)
+_this_target = and_(_t.job_seq == _param("seq", _t.job_seq), _t.idx == _param("idx", _t.idx))
+_turn_ended: Final[dict[str, Any]] = {"turn_owner": null(), "turn_until": null()}
+_of_another_runner_and_over = and_(
+    _j.turn_until.is_not(None), _j.turn_until <= store_clock(), _j.turn_owner != bindparam("owner")
+)
+
+
+def _next_after(*conditions: ColumnElement[bool]) -> Any:
+    """The first free job in submit order; another runner's row lock is passed over, not waited for."""
+    return (
+        select(_j.seq)
+        .where(_free, *conditions)
+        .order_by(_j.seq)
+        .limit(literal_column("1"))
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+
+
+def _ids_where(*conditions: ColumnElement[bool]) -> Any:
+    return select(_j.seq).where(*conditions)
+
+
+_one_of_reusable = or_(*[_j.status == _text(state) for state in sorted(REUSABLE_STATES)])
+
+_STATEMENTS: Final[dict[str, Executable]] = {
+    # --- submit (batch-runner.md, rule 1)
+    "find_reusable": select(_j.id)
+    .where(
+        _j.caller == bindparam("caller"),
+        _j.idem_key == bindparam("idem_key"),
+        _one_of_reusable,
+        or_(_live, _j.lease >= bindparam("fresh_from")),
+    )
+    .order_by(_j.seq.desc())
+    .limit(literal_column("1")),
+    "count_live_of_caller": select(func.count()).where(_live, _j.caller == bindparam("caller")),
+    "count_live": select(func.count()).select_from(JOBS).where(_live),
+    "insert_job": insert(JOBS)
+    .values(
+        {name: bindparam(name) for name in ("id", "caller", "workspace", "caller_class", "idem_key", "targets_total")}
+        | {"created_at": bindparam("now"), "lease": bindparam("now"), "status": _text(JobState.QUEUED)}
+    )
+    .returning(_j.seq),
+    "insert_target": insert(TARGETS).values(
+        job_seq=bindparam("seq"),
+        idx=bindparam("idx"),
+        url=bindparam("url"),
+        options=bindparam("options"),
+        status=_text(TargetState.PENDING),
+    ),
+    # --- a turn (rules 2 and 3)
+    "release_due_retries": update(JOBS)
+    .where(
+        _j.seq.in_(_ids_where(_j.retry_at.is_not(None), _j.retry_at <= store_clock()).with_for_update(skip_locked=True))
+    )
+    .values(retry_at=null()),
+    "release_lost_turns": update(JOBS)
+    .where(_j.seq.in_(_ids_where(_of_another_runner_and_over).with_for_update(skip_locked=True)))
+    .values(_turn_ended)
+    .returning(_j.seq),
+    "take_job": update(JOBS)
+    .where(_j.seq == func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after()))
+    .values(
+        status=_text(JobState.RUNNING),
+        turn_owner=bindparam("owner"),
+        turn_epoch=_j.turn_epoch + literal_column("1"),
+        turn_until=store_clock() + bindparam("lease_seconds", type_=Double()),
+    )
+    .returning(
+        _j.seq,
+        _j.id,
+        _j.turn_epoch,
+        _j.caller,
+        _j.workspace,
+        _j.caller_class,
+        _j.targets_total,
+        _j.targets_done,
+        _j.targets_failed,
+        (store_clock() - _j.busy_since).label("busy_for"),
+    ),
+    "take_target": update(TARGETS)
+    .where(_this_target)
+    .values(status=_text(TargetState.RUNNING))
+    .returning(_t.url, _t.options),
+    "next_wake": select(func.min(_j.retry_at) - store_clock()).where(_j.retry_at.is_not(None), _live),
+    "next_lost_turn": select(func.min(_j.turn_until) - store_clock()).where(
+        _j.turn_until.is_not(None), _live, _j.turn_owner != bindparam("owner")
+    ),
+    # --- the end of a turn (rules 3 and 4)
+    "settle_job": update(JOBS)
+    .where(_this_turn)
+    .values(
+        _turn_ended
+        | {
+            "busy_since": null(),
+            "targets_done": _j.targets_done + literal_column("1"),
+            "targets_failed": _j.targets_failed + bindparam("failed"),
+            "nbytes": _j.nbytes + bindparam("nbytes"),
+            "status": case((_live, bindparam("status", type_=_j.status.type)), else_=_j.status),
+            "finished_at": case((_live, bindparam("finished_at", type_=Double())), else_=_j.finished_at),
+            "lease": func.coalesce(bindparam("finished_at", type_=Double()), _j.lease),
+        }
+    )
+    .returning(_j.status, _j.created_at),
+    "settle_target": update(TARGETS)
+    .where(_this_target)
+    .values({name: bindparam(f"target_{name}") for name in ("status", "epoch", "result", "error", "hint")}),
+    "settled_before": select(_j.status, _j.created_at)
+    .select_from(JOBS.join(TARGETS, _t.job_seq == _j.seq))
+    .where(_this_target, _t.epoch == bindparam("epoch")),
+    "return_job": update(JOBS).where(_this_turn).values(_turn_ended).returning(_j.seq),
+    "defer_job": update(JOBS)
+    .where(_this_turn)
+    .values(
+        _turn_ended
+        | {
+            "retry_at": store_clock() + bindparam("delay", type_=Double()),
+            "busy_since": func.coalesce(_j.busy_since, store_clock()),
+        }
+    )
+    .returning(_j.seq),
+    "return_target": update(TARGETS).where(_this_target).values(status=_text(TargetState.PENDING)),
+    "read_turns_of_owner": select(_j.seq).where(_j.turn_owner == bindparam("owner")),
+    "release_forgotten_turn": update(JOBS)
+    .where(_j.seq == bindparam("seq"), _j.turn_owner == bindparam("owner"))
+    .values(_turn_ended),
+    "reset_target_of_job": update(TARGETS)
+    .where(_t.job_seq == bindparam("seq"), _t.status == _text(TargetState.RUNNING))
+    .values(status=_text(TargetState.PENDING)),
+    "renew_turns": update(JOBS)
+    .where(_j.turn_owner == bindparam("owner"))
+    .values(turn_until=store_clock() + bindparam("lease_seconds", type_=Double())),
+    # --- cancel, touch, status (rules 5 and 6)
+    "cancel_job": update(JOBS)
+    .where(_j.id == bindparam("id"), _live)
+    .values(
+        status=_text(JobState.CANCELLED),
+        finished_at=bindparam("now"),
+        lease=bindparam("now"),
+        retry_at=null(),
+    )
+    .returning(_j.seq, _j.created_at),
+    "touch_job": update(JOBS).where(_j.id == bindparam("id")).values(lease=bindparam("now")),
+    "read_job": select(
+        _j.seq, _j.id, _j.caller, _j.status, _j.error, _j.targets_total, _j.targets_done, _j.created_at
+    ).where(_j.id == bindparam("id")),
+    "read_targets": select(_t.idx, _t.url, _t.status, _t.result, _t.error, _t.hint)
+    .where(_t.job_seq == bindparam("seq"))
+    .order_by(_t.idx),
+    # --- sums, sweep and eviction
+    "add_usage": update(USAGE)
+    .where(_u.shard == bindparam("shard"))
+    .values(live=_u.live + bindparam("live"), nbytes=_u.nbytes + bindparam("nbytes")),
+    "read_usage": select(func.sum(_u.live), func.sum(_u.nbytes)),
+    "sweep_jobs": delete(JOBS)
+    .where(_j.finished_at.is_not(None), _j.lease < bindparam("fresh_from"), _j.turn_owner.is_(None))
+    .returning(_j.nbytes),
+    "oldest_finished": select(_j.seq, _j.nbytes)
+    .where(_j.finished_at.is_not(None), _j.turn_owner.is_(None), _j.seq != bindparam("keep"))
+    .order_by(_j.lease, _j.seq)
+    .limit(literal_column("64")),
+    "delete_job": delete(JOBS).where(_j.seq == bindparam("seq")).returning(_j.nbytes),
+    # --- a runner starts on a store of its own
+    "end_turns_of_dead_runner": update(JOBS).where(_j.turn_owner.is_not(None)).values(_turn_ended).returning(_j.seq),
+    "interrupt_jobs": update(JOBS)
+    .where(_live)
+    .values(
+        status=_text(JobState.FAILED),
+        error=bindparam("reason"),
+        finished_at=bindparam("now"),
+        lease=bindparam("now"),
+        retry_at=null(),
+    )
+    .returning(_j.id, _j.created_at),
+}
+
+
+class Statements:
+    """Every statement of a store, by name, in one dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        for name, statement in _STATEMENTS.items():
+            compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # Executable lacks compile
+            setattr(self, name, Statement(name, _with_constants(compiled)))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Statement: ...
+
+
+def _with_constants(compiled: SQLCompiler) -> str:
+    """The SQL with whole-number constants written in, such as the ``OFFSET 0`` that SQLAlchemy adds for SQLite."""
+    sql = compiled.string
+    for name, value in compiled.params.items():
+        if value is not None:
+            sql = sql.replace(compiled.bindtemplate % {"name": name}, str(int(value)))
+    return sql
+
+
+@lru_cache(maxsize=4)
+def compile_statements(dialect: Dialect) -> Statements:
+    """The statements in ``dialect``, which should be one object per engine kind to be cached."""
+    return Statements(dialect)

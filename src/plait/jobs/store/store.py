@@ -1,0 +1,612 @@
+"""The Store: jobs, targets and outcomes in a database, one verb for each act of a runner."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import msgspec
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from plait.jobs.errors import Busy, CallerBusy, StoreError, TooManyTargets
+from plait.jobs.model import Caller, Job, JobStatus, Options, Result, Submission, Target, TargetStatus
+from plait.jobs.outcomes import Done, Failed, Settled
+from plait.jobs.states import TARGET_TRANSITIONS, JobState, TargetEvent, TargetState, after_outcome
+from plait.jobs.store.database import Database, PostgresDatabase, SQLiteDatabase
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from plait.jobs.store.database import Session
+
+__all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Store", "Turn"]
+
+INTERRUPTED: Final = "interrupted by a restart"
+_SYNCHRONOUS: Final = ("NORMAL", "FULL")
+
+
+class NewJob(msgspec.Struct, frozen=True):
+    """A job to be stored: its id, whose it is, its key and its targets; ``now`` in unix seconds."""
+
+    id: str
+    caller: Caller
+    caller_class: str
+    idem_key: str
+    targets: tuple[Target, ...]
+    now: float
+
+
+class Caps(msgspec.Struct, frozen=True):
+    """What a submit must stay within, and the unix seconds from which a finished job is fresh."""
+
+    targets_per_job: int
+    jobs_per_caller: int
+    jobs_total: int
+    fresh_from: float
+
+
+class Creation(msgspec.Struct, frozen=True):
+    """What a submit came to, and the live jobs right after it."""
+
+    submission: Submission
+    live: int
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One target's go: the job and target, and the lease that lets its outcome be stored.
+
+    ``busy_for`` says for how many seconds the target had been coming back busy at ``taken_at`` (monotonic
+    seconds); it is ``None`` for one that has not.
+    """
+
+    seq: int
+    job_id: str
+    idx: int
+    owner: str
+    epoch: int
+    caller: Caller
+    caller_class: str
+    total: int
+    done: int
+    failed: int
+    busy_for: float | None
+    taken_at: float
+    target: Target
+
+
+class Idle(msgspec.Struct, frozen=True):
+    """No turn to take: look again after ``wait`` seconds, or when something changes if it is ``None``."""
+
+    wait: float | None
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a turn ended in the store.
+
+    ``status`` is the job's if this very turn finished it, else ``None``; ``created_at`` is in unix seconds,
+    ``live`` counts the live jobs and ``nbytes`` the stored bytes of all jobs right after it.
+    """
+
+    status: str | None
+    created_at: float
+    live: int
+    nbytes: int
+
+
+class Cancellation(msgspec.Struct, frozen=True):
+    """A job that a cancel ended: its row, when it was submitted, and the live jobs right after it."""
+
+    seq: int
+    created_at: float
+    live: int
+
+
+class Interrupted(msgspec.Struct, frozen=True):
+    """A job whose runner had died, and when it was submitted."""
+
+    job_id: str
+    created_at: float
+
+
+class Store:
+    """Jobs and their outcomes in SQLite or PostgreSQL; made by ``Store.open``.
+
+    A store may be used by any threads at once. It owns its connections; what guards them is said by
+    ``SQLiteDatabase`` and ``PostgresDatabase``. A ``with`` block closes it.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = database.statements
+
+    @classmethod
+    def open(cls, url: str | URL, *, synchronous: str = "NORMAL") -> Self:
+        """Open a store and bring its schema up to date.
+
+        Args:
+            url: ``"sqlite:///plait.db"`` (a file), ``"sqlite://"`` (memory) or ``"postgresql+psycopg://…"``.
+            synchronous: How durable a commit is on SQLite: ``"NORMAL"`` survives the end of the process,
+                ``"FULL"`` the loss of power too.
+
+        Returns:
+            The open store; close it after the runner.
+
+        Raises:
+            StoreTooNew: A newer Plait wrote this database.
+            StoreError: The URL is none, or the database cannot be opened, written or reached.
+            ValueError: ``synchronous`` is neither of the two.
+        """
+        if synchronous not in _SYNCHRONOUS:
+            raise ValueError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}, got {synchronous!r}")
+        return cls(_open_database(_parsed(url), synchronous))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection; closing twice is fine."""
+        self._database.close()
+
+    @property
+    def shared(self) -> bool:
+        """Whether several runners may work on this store at once."""
+        return self._database.shared
+
+    @property
+    def turn_lease_seconds(self) -> float | None:
+        """How long a turn's lease lasts unrenewed; ``None`` where it never ends."""
+        return self._database.turn_lease_seconds
+
+    # --- submit (rule 1)
+
+    def create(self, job: NewJob, caps: Caps) -> Creation:
+        """Store a job, or find the one that the same submit made before; one transaction.
+
+        Raises:
+            TooManyTargets: See ``Caps``; likewise ``CallerBusy`` and ``Busy``.
+            StoreError: The database refused; nothing was stored.
+        """
+        with self._database.transaction("submit the job") as session:
+            self._database.lock_submits(session)
+            reusable = session.row(
+                self._sql.find_reusable,
+                {"caller": job.caller.name, "idem_key": job.idem_key, "fresh_from": caps.fresh_from},
+            )
+            if reusable is not None:
+                return Creation(Submission(reusable[0], reused=True), self._usage(session)[0])
+            self._check_caps(session, job, caps)
+            self._insert(session, job)
+            live = self._add_usage(session, live=1, nbytes=0)[0]
+        return Creation(Submission(job.id, reused=False), live)
+
+    def _check_caps(self, session: Session, job: NewJob, caps: Caps) -> None:
+        if len(job.targets) > caps.targets_per_job:
+            raise TooManyTargets(
+                f"too many targets: {len(job.targets)} submitted, at most {caps.targets_per_job} in one job; "
+                "submit them as several jobs"
+            )
+        if self._count(session, "count_live_of_caller", {"caller": job.caller.name}) >= caps.jobs_per_caller:
+            raise CallerBusy(
+                f"busy: this caller has {caps.jobs_per_caller} live job(s), its limit; "
+                "wait until one is finished, or cancel one"
+            )
+        if self._count(session, "count_live", {}) >= caps.jobs_total:
+            raise Busy(
+                f"jobs busy: all callers together have {caps.jobs_total} live job(s), the limit; try again later"
+            )
+
+    def _count(self, session: Session, statement: str, parameters: dict[str, object]) -> int:
+        return int(session.rows(getattr(self._sql, statement), parameters)[0][0])
+
+    def _insert(self, session: Session, job: NewJob) -> None:
+        row = session.rows(
+            self._sql.insert_job,
+            {
+                "id": job.id,
+                "caller": job.caller.name,
+                "workspace": job.caller.workspace,
+                "caller_class": job.caller_class,
+                "idem_key": job.idem_key,
+                "targets_total": len(job.targets),
+                "now": job.now,
+            },
+        )[0]
+        session.run_many(
+            self._sql.insert_target,
+            [
+                {"seq": row[0], "idx": idx, "url": target.url, "options": _options_json(target.options)}
+                for idx, target in enumerate(job.targets)
+            ],
+        )
+
+    # --- turns (rules 2 and 3)
+
+    def take_turn(self, hand: int, owner: str) -> Turn | Idle:
+        """Take the next turn after the hand, and mark its target ``running``; one transaction.
+
+        Args:
+            hand: The row number of the job whose turn was last; the circle is searched from the next one on.
+            owner: The runner that takes it.
+
+        Returns:
+            The turn, or how long there will be none.
+
+        Raises:
+            StoreError: The database refused; no turn was taken.
+        """
+        with self._database.transaction("take a turn") as session:
+            return self._take(session, hand, owner)
+
+    def _take(self, session: Session, hand: int, owner: str) -> Turn | Idle:
+        now = time.monotonic()
+        parameters: dict[str, object] = {
+            "store_now": now,
+            "owner": owner,
+            "hand": hand,
+            "lease_seconds": self._database.turn_lease_seconds,
+        }
+        session.run(self._sql.release_due_retries, parameters)
+        if self._database.shared:
+            self._release_lost_turns(session, parameters)
+        job = session.row(self._sql.take_job, parameters)
+        if job is None:
+            return Idle(self._seconds_until_next(session, parameters))
+        seq, job_id, epoch, caller, workspace, caller_class, total, done, failed, busy_for = job
+        url, options = session.rows(self._sql.take_target, {"seq": seq, "idx": done})[0]
+        return Turn(
+            seq,
+            job_id,
+            done,
+            owner,
+            epoch,
+            Caller(caller, workspace),
+            caller_class,
+            total,
+            done,
+            failed,
+            busy_for,
+            now,
+            Target(url, _options(options)),
+        )
+
+    def _release_lost_turns(self, session: Session, parameters: dict[str, object]) -> None:
+        for (seq,) in session.rows(self._sql.release_lost_turns, parameters):
+            session.run(self._sql.reset_target_of_job, {"seq": seq})
+
+    def _seconds_until_next(self, session: Session, parameters: dict[str, object]) -> float | None:
+        waits = [session.rows(self._sql.next_wake, parameters)[0][0]]
+        if self._database.shared:
+            waits.append(session.rows(self._sql.next_lost_turn, parameters)[0][0])
+        return min((max(0.0, wait) for wait in waits if wait is not None), default=None)
+
+    def settle(
+        self, turn: Turn, outcome: Settled, now: float, hand: int | None
+    ) -> tuple[Ending | None, Turn | Idle | None]:
+        """Store a target's outcome with its job's counters and status; take the next turn; one transaction.
+
+        It is stored under the epoch of its turn only, so once, whoever was late; storing again what a
+        commit of unknown fate did store finds it and answers as the first time.
+
+        Args:
+            turn: The turn that came to an end.
+            outcome: What it came to.
+            now: Unix seconds.
+            hand: Take the next turn after this row; ``None`` to take none.
+
+        Returns:
+            How it ended, or ``None`` if the turn was no longer this owner's; and the next turn.
+
+        Raises:
+            StoreError: The database refused; nothing was stored and no turn taken.
+        """
+        with self._database.transaction("store an outcome") as session:
+            ending = self._settle(session, turn, outcome, now)
+            following = None if hand is None else self._take(session, hand, turn.owner)
+        return ending, following
+
+    def _settle(self, session: Session, turn: Turn, outcome: Settled, now: float) -> Ending | None:
+        failed = isinstance(outcome, Failed)
+        status = after_outcome(total=turn.total, done=turn.done + 1, failed=turn.failed + failed)
+        finished = status is not JobState.RUNNING
+        nbytes = outcome.nbytes
+        parameters: dict[str, object] = {
+            "seq": turn.seq,
+            "idx": turn.idx,
+            "owner": turn.owner,
+            "epoch": turn.epoch,
+            "failed": int(failed),
+            "nbytes": nbytes,
+            "status": status.value,
+            "finished_at": now if finished else None,
+            "target_epoch": turn.epoch,
+            **_target_columns(outcome),
+        }
+        job = session.row(self._sql.settle_job, parameters)
+        if job is None:
+            return self._settled_before(session, parameters)
+        session.run(self._sql.settle_target, parameters)
+        ended = finished and job[0] == status
+        live, total_bytes = self._add_usage(session, live=-1 if ended else 0, nbytes=nbytes)
+        return Ending(job[0] if ended else None, job[1], live, total_bytes)
+
+    def _settled_before(self, session: Session, parameters: dict[str, object]) -> Ending | None:
+        job = session.row(self._sql.settled_before, parameters)
+        if job is None:
+            return None
+        live, nbytes = self._usage(session)
+        ended = parameters["finished_at"] is not None and job[0] == parameters["status"]
+        return Ending(job[0] if ended else None, job[1], live, nbytes)
+
+    def defer(self, turn: Turn, delay: float, hand: int | None) -> tuple[bool, Turn | Idle | None]:
+        """Make a busy target pending again, to be tried after ``delay`` seconds; take the next turn.
+
+        Returns:
+            Whether the turn was still this owner's; and the next turn, as with ``settle``.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("put a busy target back") as session:
+            returned = self._return(session, turn, delay)
+            following = None if hand is None else self._take(session, hand, turn.owner)
+        return returned, following
+
+    def release(self, turn: Turn) -> bool:
+        """Make a target that got no outcome pending again.
+
+        Returns:
+            Whether the turn was still this owner's.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("put a target back") as session:
+            return self._return(session, turn, None)
+
+    def _return(self, session: Session, turn: Turn, delay: float | None) -> bool:
+        parameters: dict[str, object] = {
+            "seq": turn.seq,
+            "idx": turn.idx,
+            "owner": turn.owner,
+            "epoch": turn.epoch,
+            "delay": delay,
+            "store_now": time.monotonic(),
+        }
+        statement = self._sql.return_job if delay is None else self._sql.defer_job
+        if session.row(statement, parameters) is None:
+            return False
+        session.run(self._sql.return_target, parameters)
+        return True
+
+    def release_forgotten(self, owner: str, known: set[int]) -> None:
+        """Give back turns of ``owner`` that it does not know of, as after a commit of unknown fate.
+
+        Args:
+            owner: The runner.
+            known: The rows of the jobs whose turns it does know of.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("look for forgotten turns") as session:
+            held = {row[0] for row in session.rows(self._sql.read_turns_of_owner, {"owner": owner})}
+            for seq in held - known:
+                session.run(self._sql.release_forgotten_turn, {"seq": seq, "owner": owner})
+                session.run(self._sql.reset_target_of_job, {"seq": seq})
+
+    def renew(self, owner: str) -> None:
+        """Prolong the leases of all turns of ``owner``.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("renew the leases") as session:
+            session.run(
+                self._sql.renew_turns,
+                {
+                    "owner": owner,
+                    "lease_seconds": self._database.turn_lease_seconds,
+                    "store_now": time.monotonic(),
+                },
+            )
+
+    # --- cancel, touch, status (rules 5 and 6)
+
+    def cancel(self, job_id: str, now: float) -> Cancellation | None:
+        """End a live job as ``cancelled``.
+
+        Returns:
+            What it ended, or ``None`` when there is no such live job.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("cancel the job") as session:
+            job = session.row(self._sql.cancel_job, {"id": job_id, "now": now})
+            if job is None:
+                return None
+            live = self._add_usage(session, live=-1, nbytes=0)[0]
+        return Cancellation(job[0], job[1], live)
+
+    def touch(self, job_id: str, now: float) -> None:
+        """Set the job's lease, which keeps it from sweep and eviction, to ``now`` (unix seconds).
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("touch the job") as session:
+            session.run(self._sql.touch_job, {"id": job_id, "now": now})
+
+    def status(self, job_id: str) -> JobStatus | None:
+        """Read a job and its targets in one snapshot; writes nothing.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        with self._database.snapshot("read the job") as session:
+            job = session.row(self._sql.read_job, {"id": job_id})
+            if job is None:
+                return None
+            targets = session.rows(self._sql.read_targets, {"seq": job[0]})
+        return JobStatus(_job(job), [_target_status(row) for row in targets])
+
+    # --- what goes
+
+    def sweep(self, fresh_from: float) -> int:
+        """Remove the finished jobs that were last touched before ``fresh_from`` (unix seconds).
+
+        Returns:
+            How many it removed.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        with self._database.transaction("sweep old jobs") as session:
+            swept = session.rows(self._sql.sweep_jobs, {"fresh_from": fresh_from})
+            if swept:
+                self._add_usage(session, live=0, nbytes=-sum(row[0] for row in swept))
+        return len(swept)
+
+    def evict(self, max_bytes: int, keep: int) -> int:
+        """Remove finished jobs, oldest lease first, until all outcomes fit in ``max_bytes``.
+
+        Args:
+            max_bytes: The most bytes of stored outcomes.
+            keep: The row of the job that was just worked on, which stays.
+
+        Returns:
+            How many it removed.
+
+        Raises:
+            StoreError: The database refused; nothing changed.
+        """
+        evicted = 0
+        with self._database.transaction("evict old jobs") as session:
+            over = self._usage(session)[1] - max_bytes
+            while over > 0:
+                oldest = session.rows(self._sql.oldest_finished, {"keep": keep})
+                if not oldest:
+                    break
+                for seq, _ in oldest:
+                    freed = session.rows(self._sql.delete_job, {"seq": seq})[0][0]
+                    self._add_usage(session, live=0, nbytes=-freed)
+                    evicted += 1
+                    over -= freed
+                    if over <= 0:
+                        break
+        return evicted
+
+    # --- a runner comes and goes
+
+    def claim(self, now: float) -> list[Interrupted]:
+        """Make the caller this store's runner; where it is the only one, fail what a dead one left live.
+
+        Args:
+            now: Unix seconds.
+
+        Returns:
+            The jobs that were failed as interrupted.
+
+        Raises:
+            StoreInUse: Another runner works on this store.
+            StoreError: The database refused; nothing changed.
+        """
+        self._database.claim()
+        if self._database.shared:
+            return []
+        try:
+            with self._database.transaction("recover from the last run") as session:
+                for (seq,) in session.rows(self._sql.end_turns_of_dead_runner, {}):
+                    session.run(self._sql.reset_target_of_job, {"seq": seq})
+                rows = session.rows(self._sql.interrupt_jobs, {"reason": INTERRUPTED, "now": now})
+                if rows:
+                    self._add_usage(session, live=-len(rows), nbytes=0)
+        except BaseException:
+            self._database.unclaim()
+            raise
+        return [Interrupted(*row) for row in rows]
+
+    def unclaim(self) -> None:
+        """The runner is gone; another may come."""
+        self._database.unclaim()
+
+    # --- running sums
+
+    def _add_usage(self, session: Session, *, live: int, nbytes: int) -> tuple[int, int]:
+        shards = self._database.usage_shards
+        shard = 0 if shards == 1 else random.randrange(shards)  # noqa: S311 - spreads load, guards nothing
+        session.run(self._sql.add_usage, {"shard": shard, "live": live, "nbytes": nbytes})
+        return self._usage(session)
+
+    def _usage(self, session: Session) -> tuple[int, int]:
+        live, nbytes = session.rows(self._sql.read_usage, {})[0]
+        return int(live), int(nbytes)
+
+
+def _parsed(url: str | URL) -> URL:
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() in {"sqlite", "postgresql"}:
+            return parsed
+        name = parsed.drivername
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        name = "this"
+    raise StoreError(
+        f"cannot open the store: {name} is no store URL; use sqlite:///FILE, sqlite:// or "
+        "postgresql+psycopg://USER@HOST/DATABASE"
+    )
+
+
+def _open_database(url: URL, synchronous: str) -> Database:
+    if url.get_backend_name() == "sqlite":
+        return SQLiteDatabase(url.set(drivername="sqlite"), synchronous)
+    return PostgresDatabase(url.set(drivername="postgresql+psycopg"))
+
+
+_NO_OPTIONS: Final = Options()
+_encode_options: Final = msgspec.json.Encoder().encode
+_decode_options: Final = msgspec.json.Decoder(Options).decode
+_decode_result: Final = msgspec.json.Decoder(Result).decode
+
+
+def _options_json(options: Options) -> str:
+    return "{}" if options == _NO_OPTIONS else _encode_options(options).decode()
+
+
+def _options(encoded: str) -> Options:
+    return _NO_OPTIONS if encoded == "{}" else _decode_options(encoded)
+
+
+def _target_columns(outcome: Settled) -> dict[str, object]:
+    if isinstance(outcome, Done):
+        done = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.SUCCEED]
+        return {
+            "target_status": done.value,
+            "target_result": outcome.result.decode(),
+            "target_error": None,
+            "target_hint": None,
+        }
+    failed = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL]
+    return {
+        "target_status": failed.value,
+        "target_result": None,
+        "target_error": outcome.error,
+        "target_hint": outcome.hint or None,
+    }
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    _seq, job_id, caller, status, error, total, done, created_at = row
+    return Job(job_id, caller, status, error, total, done, int(created_at))
+
+
+def _target_status(row: tuple[Any, ...]) -> TargetStatus:
+    idx, url, status, result, error, hint = row
+    return TargetStatus(idx, url, status, None if result is None else _decode_result(result), error or "", hint or "")
