@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     timeout = 30
 
-    def do_GET(self) -> None:  # noqa: N802  the name that http.server calls
+    def do_GET(self) -> None:
         """Answer a request."""
         site = self.server.site
         site.note(self.path)

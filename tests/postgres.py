@@ -70,7 +70,7 @@ def _from_wheel() -> Installation | None:
 
 def _from_system() -> Installation | None:
     """The newest that Debian's packages put on this machine, if it is new enough."""
-    versions = {int(path.name): path / "bin" for path in Path("/usr/lib/postgresql").glob("[0-9]*")}
+    versions = {int(path.name): path / "bin" for path in Path("/usr/lib/postgresql").glob("[1-9][0-9]")}
     usable = {version: programs for version, programs in versions.items() if (programs / "initdb").exists()}
     newest = max(usable, default=0)
     return Installation(SYSTEM, usable[newest]) if newest >= _OLDEST else None
@@ -226,9 +226,8 @@ def _start_with_keeper(installation: Installation, users: Path, address: Path) -
     """Start the server; its keeper comes first, so that there is none without."""
     server = _new_server(installation)
     keeper: list[str | Path] = [sys.executable, __file__, users, address, server.programs, server.home]
-    subprocess.run(
-        keeper, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True, check=True
-    )
+    quiet = subprocess.DEVNULL
+    subprocess.run(keeper, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True, check=True)
     server.start()
     address.write_text(f"{server.programs}\n{server.home}\n")
 

@@ -64,9 +64,7 @@ def documents() -> list[Path]:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of code, each with the output that follows it, a paragraph in between at most."""
-    tokens = [
-        token for token in _PARSER.parse(text) if token.level == 0 or token.type in {"fence", "code_block"}
-    ]
+    tokens = [token for token in _PARSER.parse(text) if token.level == 0 or token.type in {"fence", "code_block"}]
     return [
         Block(_language(token), token.content, (token.map or [0])[0] + 1, _output(tokens[place + 1 :]))
         for place, token in enumerate(tokens)
@@ -106,9 +104,7 @@ def links(text: str) -> list[str]:
 def anchors(text: str) -> set[str]:
     """The names by which a link can point to the headings."""
     tokens = _PARSER.parse(text)
-    headings = [
-        tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"
-    ]
+    headings = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
     kept = ("".join(c for c in heading.lower() if c.isalnum() or c in " -_") for heading in headings)
     return {name.strip().replace(" ", "-") for name in kept}
 

@@ -43,9 +43,7 @@ each_document = pytest.mark.parametrize(
 def desk(tmp_path: Path) -> Path:
     """Where a reader sits: an empty directory but for a copy of the examples."""
     if (ROOT / "examples").exists():
-        shutil.copytree(
-            ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path
 
 
@@ -205,9 +203,7 @@ def test_a_command_that_fails_or_prints_something_else_is_found(
 
 
 def test_blocks_carry_their_language_their_line_and_their_output() -> None:
-    text = (
-        "# A\n\n```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```\n\n```\nx\n```\n\n- a\n\n      y\n"
-    )
+    text = "# A\n\n```python\nprint(1)\n```\n\nIt prints:\n\n```text\n1\n```\n\n```\nx\n```\n\n- a\n\n      y\n"
     assert blocks(text) == [
         Block("python", "print(1)\n", 3, "1\n"),
         Block("text", "1\n", 9),

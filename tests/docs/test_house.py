@@ -49,9 +49,7 @@ def is_one_thing(node: Function | ast.Module) -> bool:
 def statements(function: Function) -> int:
     """How many statements a function has, those of inner functions included and docstrings not."""
     nested = sum(isinstance(node, ast.stmt) for child in function.body for node in ast.walk(child))
-    documented = [
-        node for node in ast.walk(function) if isinstance(node, Function) and ast.get_docstring(node)
-    ]
+    documented = [node for node in ast.walk(function) if isinstance(node, Function) and ast.get_docstring(node)]
     return nested - len(documented)
 
 
@@ -97,9 +95,7 @@ def sleeps(path: Path) -> list[str]:
         match node:
             case ast.Attribute(value=ast.Name(id="time"), attr="sleep", lineno=line):
                 found.append(line)
-            case ast.ImportFrom(module="time", names=names, lineno=line) if any(
-                n.name == "sleep" for n in names
-            ):
+            case ast.ImportFrom(module="time", names=names, lineno=line) if any(n.name == "sleep" for n in names):
                 found.append(line)
             case _:
                 pass
@@ -121,9 +117,7 @@ def test_every_exemption_has_a_code_and_a_reason() -> None:
 
 
 def test_modules_are_named_by_the_domain() -> None:
-    parts = {
-        part for path in python_files("src", "tests") for part in path.relative_to(ROOT).with_suffix("").parts
-    }
+    parts = {part for path in python_files("src", "tests") for part in path.relative_to(ROOT).with_suffix("").parts}
     assert sorted(parts & _NO_NAMES) == []
 
 

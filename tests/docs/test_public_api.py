@@ -109,9 +109,7 @@ def test_it_loads_neither_a_driver_nor_a_web_stack(program: str) -> None:
         "except SystemExit as end:\n    assert not end.code, end.code\n"
         "finally:\n    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", watched], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True, timeout=60)
     loaded = json.loads(done.stderr.splitlines()[-1])
     assert "plait" in loaded
     assert sorted(_HEAVY & set(loaded)) == []

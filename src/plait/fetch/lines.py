@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,18 +11,37 @@ import re2
 from plait.jobs.errors import TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from plait.context import Context
 
-__all__ = ["MAX_MATCHES", "MAX_MATCH_BYTES", "Matches", "compile_pattern", "matching_lines"]
+__all__ = ["MAX_MATCHES", "MAX_MATCH_BYTES", "Matches", "Pattern", "compile_pattern", "matching_lines"]
 
 MAX_MATCHES: Final = 1000
 MAX_MATCH_BYTES: Final = 256 * 1024
-_MAX_LINE: Final = 4000  # characters of one matching line that are shown
+_MAX_SHOWN: Final = 4000  # characters of one matching line
+_MAX_SEARCHED: Final = 64 * 1024  # characters of one line; RE2 cannot be interrupted within it
+_BLOCK: Final = 16 * 1024  # characters that are searched at once, to see whether their parts are worth a look
+_PART: Final = 512  # characters of a block that are searched at once, to see whether their lines are
 _MAX_PATTERN: Final = 1000
-_MAX_MEMORY: Final = 8 * 1024 * 1024
-_LINES_PER_CHECK: Final = 1000
+_MAX_MEMORY: Final = 1024 * 1024
 
 _HINT: Final = "write the pattern in RE2's syntax: no backreferences, no look-around, repetitions of at most 1000"
+# What means the line's edge when a line is searched by itself, but not within a block; or undoes the block's flag.
+_ONLY_BY_LINE: Final = re.compile(r"\\[AzQ]|\(\?[a-zA-Z]*-")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A compiled pattern.
+
+    Args:
+        line: Matches within one line.
+        block: Matches many lines if it matches one of them; ``None`` when that cannot be had.
+    """
+
+    line: Any
+    block: Any | None
 
 
 @dataclass(frozen=True)
@@ -31,7 +51,7 @@ class Matches:
     Args:
         text: One ``LINENO:line`` for each matching line, numbers from 1.
         count: How many lines are in ``text``.
-        truncated: True when there may be more, or a line was cut.
+        truncated: True when there may be more, or a line was not shown or searched to its end.
     """
 
     text: str
@@ -39,7 +59,7 @@ class Matches:
     truncated: bool
 
 
-def compile_pattern(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Pattern:
     """Compile a pattern; RE2 runs in time linear in the text, whatever the pattern.
 
     Args:
@@ -50,16 +70,14 @@ def compile_pattern(pattern: str) -> Any:
     """
     if len(pattern) > _MAX_PATTERN:
         raise TargetError(f"the grep pattern is longer than {_MAX_PATTERN} characters", "shorten it", 422)
-    options = re2.Options()
-    options.log_errors = False  # RE2 would write the pattern to standard error
-    options.max_mem = _MAX_MEMORY
     try:
-        return re2.compile(pattern, options)
+        line = re2.compile(pattern, _re2_options())
     except (re2.error, UnicodeError) as error:
         raise TargetError(f"the grep pattern is not valid: {_reason(error)}", _HINT, 422) from None
+    return Pattern(line, None if _ONLY_BY_LINE.search(pattern) else _block_pattern(pattern))
 
 
-def matching_lines(ctx: Context, pattern: Any, text: str) -> Matches:
+def matching_lines(ctx: Context, pattern: Pattern, text: str) -> Matches:
     r"""The lines of ``text`` that hold a match.
 
     Args:
@@ -70,24 +88,67 @@ def matching_lines(ctx: Context, pattern: Any, text: str) -> Matches:
     Raises:
         ContextError: The context ended.
     """
+    if not text:
+        return Matches("", 0, truncated=False)
     found: list[str] = []
     size = 0
     truncated = False
-    for number, line in enumerate(text.split("\n"), start=1):
-        if number % _LINES_PER_CHECK == 0:
-            ctx.check()
-        bare = line.removesuffix("\r")
-        if pattern.search(bare) is None:
+    for number, line in _candidates(ctx, pattern, text.replace("\r\n", "\n").removesuffix("\n")):
+        truncated = truncated or len(line) > _MAX_SEARCHED
+        if pattern.line.search(line[:_MAX_SEARCHED]) is None:
             continue
-        if len(found) == MAX_MATCHES:
-            return Matches("\n".join(found), len(found), truncated=True)
-        shown = f"{number}:{bare[:_MAX_LINE]}"
+        shown = f"{number}:{line[:_MAX_SHOWN]}"
         size += len(shown.encode()) + 1
-        if size > MAX_MATCH_BYTES:
+        if len(found) == MAX_MATCHES or size > MAX_MATCH_BYTES:
             return Matches("\n".join(found), len(found), truncated=True)
-        truncated = truncated or len(bare) > _MAX_LINE
+        truncated = truncated or len(line) > _MAX_SHOWN
         found.append(shown)
     return Matches("\n".join(found), len(found), truncated)
+
+
+def _candidates(ctx: Context, pattern: Pattern, text: str) -> Iterator[tuple[int, str]]:
+    """The lines that may match, with their numbers: to search a block is far cheaper than to search its lines."""
+    number = 1
+    for block in _pieces(text, _BLOCK):
+        ctx.check()
+        parts = _pieces(block, _PART) if _may_match(pattern, block) else ()
+        first = number
+        number += block.count("\n") + 1
+        for part in parts:
+            if _may_match(pattern, part):
+                yield from enumerate(part.split("\n"), start=first)
+            first += part.count("\n") + 1
+
+
+def _may_match(pattern: Pattern, piece: str) -> bool:
+    return pattern.block is None or len(piece) > _MAX_SEARCHED or pattern.block.search(piece) is not None
+
+
+def _pieces(text: str, size: int) -> Iterator[str]:
+    """``text`` in pieces of whole lines, the line end between two of them left out."""
+    at = 0
+    while at <= len(text):
+        end = text.find("\n", at + size)
+        end = len(text) if end < 0 else end
+        yield text[at:end]
+        at = end + 1
+
+
+def _block_pattern(pattern: str) -> Any | None:
+    """``pattern`` for many lines at once: ``^`` and ``$`` at every line, and no match across lines."""
+    options = _re2_options()
+    options.never_nl = True
+    try:
+        return re2.compile(f"(?m){pattern}", options)
+    except re2.error:
+        return None
+
+
+def _re2_options() -> Any:
+    options = re2.Options()
+    options.log_errors = False  # RE2 would write the pattern to standard error
+    options.max_mem = _MAX_MEMORY
+    return options
 
 
 def _reason(error: Exception) -> str:

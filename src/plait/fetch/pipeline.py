@@ -38,6 +38,7 @@ _TYPE: Final = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
 _CHARSET: Final = re.compile(r";\s*charset\s*=\s*\"?([^\s\";]{1,40})", re.IGNORECASE)
 _HTML_START: Final = re.compile(rb"\s{0,100}<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _SNIFFED_BYTES: Final = 1024
+_GREP_SECONDS: Final = 10.0
 
 _STATUS_HINTS: Final = {
     400: "check the address and its query",
@@ -95,9 +96,10 @@ class Fetch:
             Cancelled: The context was cancelled.
         """
         selection = read_options(target.options)
-        response = self._get(ctx, target.url)
-        _check_status(response)
         try:
+            response = self._get(ctx, target.url)
+            _check_status(response)
+            ctx.check()
             return _selected(ctx, _extracted(response, selection), selection)
         except DeadlineExceeded:
             raise TargetError("the target was not done in time", "try again later", 504) from None
@@ -106,13 +108,20 @@ class Fetch:
         try:
             return self._client.get(ctx, url, {"Accept": _ACCEPT}, wanted=_is_wanted)
         except NetError as error:
-            place = f"redirect {error.hop}: " if error.hop else ""
-            raise TargetError(f"{place}{error.message}", error.hint, error.status) from error
+            raise _failed(error) from error
+
+
+def _failed(error: NetError) -> TargetError:
+    if not error.hop:
+        return TargetError(error.message, error.hint, error.status)
+    # A bad URL in a redirect is the site's fault, not the caller's.
+    status = 502 if error.status == 422 else error.status
+    return TargetError(f"redirect {error.hop}: {error.message}", error.hint, status)
 
 
 def _is_wanted(status: int, content_type: str) -> bool:
     """Whether a body is worth its bytes: not for an error, nor for a type that nobody reads."""
-    return status < 400 and (not content_type or _kind(content_type) != "other")
+    return status < 400 and (not _media_type(content_type) or _kind(content_type) != "other")
 
 
 def _kind(content_type: str) -> str:
@@ -145,11 +154,11 @@ def _check_status(response: Response) -> None:
 def _extracted(response: Response, selection: Selection) -> Result:
     """The content in the mode asked for, with what is to be known about it."""
     content_type = response.header("content-type") or ""
-    kind = _kind(content_type) if content_type else _sniffed(response.body)
+    media = _media_type(content_type)
+    kind = _kind(content_type) if media else _sniffed(response.body)
     if kind == "other":
-        media = _media_type(content_type) or "unknown"
         raise TargetError(
-            f"the content type {media} is not supported",
+            f"the content type {media or 'unknown'} is not supported",
             "fetch a page, a text or a JSON document instead",
             415,
         )
@@ -158,7 +167,7 @@ def _extracted(response: Response, selection: Selection) -> Result:
     meta: dict[str, Any] = {
         "status": response.status,
         "url": response.url,
-        "content_type": _media_type(content_type),
+        "content_type": media,
         "title": "",
         "bytes": len(response.body),
         "sha256": hashlib.sha256(response.body).hexdigest(),
@@ -181,10 +190,15 @@ def _sniffed(body: bytes) -> str:
 
 
 def _selected(ctx: Context, result: Result, selection: Selection) -> Result:
-    ctx.check()
     if selection.pattern is None:
         return result
-    matches = matching_lines(ctx, selection.pattern, result.content)
+    try:
+        matches = matching_lines(ctx.child(_GREP_SECONDS), selection.pattern, result.content)
+    except DeadlineExceeded:
+        ctx.check()
+        raise TargetError(
+            "the grep pattern takes too long on this page", "make it simpler, with fewer repetitions", 422
+        ) from None
     meta = {**result.meta, "matches": matches.count}
     if matches.truncated:
         meta["truncated"] = True

@@ -150,7 +150,7 @@ class Ledger:
         if ending.nbytes > self._config.max_bytes:
             self._evict(turn)
         if ending.status is not None:
-            self._observers.ended(turn.job_id, ending.status, max(0.0, self._clock() - ending.created_at))
+            self._observers.ended(turn.job_id, ending.status, max(0.0, self._clock() - turn.created_at))
             self._observers.flush()
 
     def _evict(self, turn: Turn) -> None:

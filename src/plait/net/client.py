@@ -31,7 +31,7 @@ from plait.net.url import Url, parse_url
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from plait.context import Context
 
@@ -54,6 +54,7 @@ _ALLOWED_HEADERS: Final = _CREDENTIALS | {
 _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\xa0-\xff\t]*")
 _DEFAULT_HEADERS: Final = {"accept": "*/*", "user-agent": "Plait"}
 _BROKEN_HINT: Final = "try again later"
+_REDIRECT_HINT: Final = "find out where they lead, and use that address"
 
 Wanted = Callable[[int, str], bool]
 """Whether a response's body is worth reading, by its status and its content type."""
@@ -185,23 +186,27 @@ class Client:
 
     def _follow(self, ctx: Context, url: Url, headers: dict[str, str], wanted: Wanted | None) -> Response:
         started = time.monotonic()
-        seen = {str(url)}
-        for hop in range(self.limits.redirects + 1):
-            try:
+        seen: list[str] = []
+        try:
+            while True:
                 answer = self._answer(ctx, url, headers, wanted)
+                seen.append(str(url))
                 if answer.location is None:
                     seconds = time.monotonic() - started
-                    return Response(str(url), answer.status, answer.headers, answer.body, seconds, hop)
+                    return Response(str(url), answer.status, answer.headers, answer.body, seconds, len(seen) - 1)
                 target = url.join(answer.location)
                 headers = _headers_for(url, target, headers)
-            except NetError as error:
-                error.hop = hop
-                raise
-            if str(target) in seen:
-                raise TooManyRedirects("the redirects go round in a circle", "use the address behind them")
-            seen.add(str(target))
-            url = target
-        raise TooManyRedirects(f"more than {self.limits.redirects} redirects", "use the address behind them")
+                self._check_redirect(target, seen)
+                url = target
+        except NetError as error:
+            error.hop = len(seen)
+            raise
+
+    def _check_redirect(self, target: Url, seen: Sequence[str]) -> None:
+        if str(target) in seen:
+            raise TooManyRedirects("the redirects go round in a circle", _REDIRECT_HINT)
+        if len(seen) > self.limits.redirects:
+            raise TooManyRedirects(f"there are more than {self.limits.redirects} redirects", _REDIRECT_HINT)
 
     def _answer(self, ctx: Context, url: Url, headers: Mapping[str, str], wanted: Wanted | None) -> _Answer:
         self.policy.check_url(url)

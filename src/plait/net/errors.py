@@ -58,7 +58,7 @@ class NetError(Exception):
     """The HTTP status of the same failure."""
 
     hop: int = 0
-    """How many redirects had been followed when it happened."""
+    """Which redirect led to it, from 1; 0 for the URL that was asked for."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -66,7 +66,9 @@ def _partial_index(name: str, *columns: Column[object], where: str, unique: bool
 _partial_index(
     "plait_jobs_ready",
     JOBS.c.seq,
-    where="finished_at IS NULL AND turn_owner IS NULL AND retry_at IS NULL",
+    # The few jobs with a turn under way are passed over when it is searched: that costs less than to move
+    # each job out of the index and back in with every turn.
+    where="finished_at IS NULL AND retry_at IS NULL",
 )
 _partial_index("plait_jobs_retry", JOBS.c.retry_at, where="retry_at IS NOT NULL")
 _partial_index("plait_jobs_turn_until", JOBS.c.turn_until, where="turn_until IS NOT NULL")
@@ -87,7 +89,7 @@ TARGETS: Final = Table(
     Column("error", Text),
     Column("hint", Text),
 )
-"""One row a target."""
+"""One row a target; a pending one whose job has a turn under way is the one being fetched."""
 
 USAGE: Final = Table(
     "plait_usage",
@@ -95,8 +97,6 @@ USAGE: Final = Table(
     Column("shard", Integer, primary_key=True, autoincrement=False),
     Column("live", BigInteger, nullable=False, server_default="0"),
     Column("nbytes", BigInteger, nullable=False, server_default="0"),
+    info={"only_on": "postgresql"},
 )
-"""Running sums over all jobs, kept by the statements that change the jobs.
-
-Each writer adds to one shard, so that many machines do not queue for one row; the truth is the sum.
-"""
+"""Running sums over all jobs; see ``TableSums``. Only PostgreSQL has this table."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -82,6 +81,12 @@ _this_turn = and_(
 )
 _this_target = and_(_t.job_seq == _param("seq", _t.job_seq), _t.idx == _param("idx", _t.idx))
 _turn_ended: Final[dict[str, Any]] = {"turn_owner": null(), "turn_until": null()}
+_counted: Final[dict[str, Any]] = _turn_ended | {
+    "busy_since": null(),
+    "targets_done": _j.targets_done + literal_column("1"),
+    "targets_failed": _j.targets_failed + bindparam("failed"),
+    "nbytes": _j.nbytes + bindparam("nbytes"),
+}
 _of_another_runner_and_over = and_(
     _j.turn_until.is_not(None), _j.turn_until <= store_clock(), _j.turn_owner != bindparam("owner")
 )
@@ -103,6 +108,8 @@ def _ids_where(*conditions: ColumnElement[bool]) -> Any:
     return select(_j.seq).where(*conditions)
 
 
+_being_fetched = and_(_t.status == _text(TargetState.PENDING), _t.idx == _j.targets_done, _j.turn_owner.is_not(None))
+_status_seen = case((_being_fetched, _text(TargetState.RUNNING)), else_=_t.status)
 _one_of_reusable = or_(*[_j.status == _text(state) for state in sorted(REUSABLE_STATES)])
 
 _STATEMENTS: Final[dict[str, Executable]] = {
@@ -139,8 +146,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     .values(retry_at=null()),
     "release_lost_turns": update(JOBS)
     .where(_j.seq.in_(_ids_where(_of_another_runner_and_over).with_for_update(skip_locked=True)))
-    .values(_turn_ended)
-    .returning(_j.seq),
+    .values(_turn_ended),
     "take_job": update(JOBS)
     .where(_j.seq == func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after()))
     .values(
@@ -159,39 +165,39 @@ _STATEMENTS: Final[dict[str, Executable]] = {
         _j.targets_total,
         _j.targets_done,
         _j.targets_failed,
+        _j.created_at,
         (store_clock() - _j.busy_since).label("busy_for"),
     ),
-    "take_target": update(TARGETS)
-    .where(_this_target)
-    .values(status=_text(TargetState.RUNNING))
-    .returning(_t.url, _t.options),
+    "read_target": select(_t.url, _t.options).where(_this_target),
     "next_wake": select(func.min(_j.retry_at) - store_clock()).where(_j.retry_at.is_not(None), _live),
     "next_lost_turn": select(func.min(_j.turn_until) - store_clock()).where(
         _j.turn_until.is_not(None), _live, _j.turn_owner != bindparam("owner")
     ),
     # --- the end of a turn (rules 3 and 4)
     "settle_job": update(JOBS)
-    .where(_this_turn)
+    .where(_this_turn, _live)
     .values(
-        _turn_ended
+        _counted
         | {
-            "busy_since": null(),
-            "targets_done": _j.targets_done + literal_column("1"),
-            "targets_failed": _j.targets_failed + bindparam("failed"),
-            "nbytes": _j.nbytes + bindparam("nbytes"),
-            "status": case((_live, bindparam("status", type_=_j.status.type)), else_=_j.status),
-            "finished_at": case((_live, bindparam("finished_at", type_=Double())), else_=_j.finished_at),
+            "status": bindparam("status"),
+            "finished_at": bindparam("finished_at", type_=Double()),
             "lease": func.coalesce(bindparam("finished_at", type_=Double()), _j.lease),
         }
-    )
-    .returning(_j.status, _j.created_at),
+    ),
+    "settle_cancelled_job": update(JOBS).where(_this_turn, _j.finished_at.is_not(None)).values(_counted),
     "settle_target": update(TARGETS)
     .where(_this_target)
-    .values({name: bindparam(f"target_{name}") for name in ("status", "epoch", "result", "error", "hint")}),
-    "settled_before": select(_j.status, _j.created_at)
+    .values(
+        status=bindparam("target_status"),
+        epoch=bindparam("epoch"),
+        result=bindparam("result"),
+        error=bindparam("error"),
+        hint=bindparam("hint"),
+    ),
+    "settled_before": select(_j.status)
     .select_from(JOBS.join(TARGETS, _t.job_seq == _j.seq))
     .where(_this_target, _t.epoch == bindparam("epoch")),
-    "return_job": update(JOBS).where(_this_turn).values(_turn_ended).returning(_j.seq),
+    "return_job": update(JOBS).where(_this_turn).values(_turn_ended),
     "defer_job": update(JOBS)
     .where(_this_turn)
     .values(
@@ -200,16 +206,11 @@ _STATEMENTS: Final[dict[str, Executable]] = {
             "retry_at": store_clock() + bindparam("delay", type_=Double()),
             "busy_since": func.coalesce(_j.busy_since, store_clock()),
         }
-    )
-    .returning(_j.seq),
-    "return_target": update(TARGETS).where(_this_target).values(status=_text(TargetState.PENDING)),
+    ),
     "read_turns_of_owner": select(_j.seq).where(_j.turn_owner == bindparam("owner")),
     "release_forgotten_turn": update(JOBS)
     .where(_j.seq == bindparam("seq"), _j.turn_owner == bindparam("owner"))
     .values(_turn_ended),
-    "reset_target_of_job": update(TARGETS)
-    .where(_t.job_seq == bindparam("seq"), _t.status == _text(TargetState.RUNNING))
-    .values(status=_text(TargetState.PENDING)),
     "renew_turns": update(JOBS)
     .where(_j.turn_owner == bindparam("owner"))
     .values(turn_until=store_clock() + bindparam("lease_seconds", type_=Double())),
@@ -227,14 +228,16 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "read_job": select(
         _j.seq, _j.id, _j.caller, _j.status, _j.error, _j.targets_total, _j.targets_done, _j.created_at
     ).where(_j.id == bindparam("id")),
-    "read_targets": select(_t.idx, _t.url, _t.status, _t.result, _t.error, _t.hint)
-    .where(_t.job_seq == bindparam("seq"))
+    "read_targets": select(_t.idx, _t.url, _status_seen, _t.result, _t.error, _t.hint)
+    .select_from(JOBS.join(TARGETS, _t.job_seq == _j.seq))
+    .where(_j.seq == bindparam("seq"))
     .order_by(_t.idx),
     # --- sums, sweep and eviction
     "add_usage": update(USAGE)
     .where(_u.shard == bindparam("shard"))
     .values(live=_u.live + bindparam("live"), nbytes=_u.nbytes + bindparam("nbytes")),
     "read_usage": select(func.sum(_u.live), func.sum(_u.nbytes)),
+    "count_usage": select(func.count().filter(_live), func.sum(_j.nbytes)).select_from(JOBS),
     "sweep_jobs": delete(JOBS)
     .where(_j.finished_at.is_not(None), _j.lease < bindparam("fresh_from"), _j.turn_owner.is_(None))
     .returning(_j.nbytes),
@@ -244,7 +247,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     .limit(literal_column("64")),
     "delete_job": delete(JOBS).where(_j.seq == bindparam("seq")).returning(_j.nbytes),
     # --- a runner starts on a store of its own
-    "end_turns_of_dead_runner": update(JOBS).where(_j.turn_owner.is_not(None)).values(_turn_ended).returning(_j.seq),
+    "end_turns_of_dead_runner": update(JOBS).where(_j.turn_owner.is_not(None)).values(_turn_ended),
     "interrupt_jobs": update(JOBS)
     .where(_live)
     .values(
@@ -280,7 +283,11 @@ def _with_constants(compiled: SQLCompiler) -> str:
     return sql
 
 
-@lru_cache(maxsize=4)
+_compiled: Final[dict[str, Statements]] = {}
+
+
 def compile_statements(dialect: Dialect) -> Statements:
-    """The statements in ``dialect``, which should be one object per engine kind to be cached."""
-    return Statements(dialect)
+    """The statements in ``dialect``, compiled once for each kind of database."""
+    if dialect.name not in _compiled:
+        _compiled[dialect.name] = Statements(dialect)
+    return _compiled[dialect.name]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import random
+import math
 import time
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import msgspec
 from sqlalchemy.engine import URL, make_url
@@ -14,14 +14,18 @@ from plait.jobs.errors import Busy, CallerBusy, StoreError, TooManyTargets
 from plait.jobs.model import Caller, Job, JobStatus, Options, Result, Submission, Target, TargetStatus
 from plait.jobs.outcomes import Done, Failed, Settled
 from plait.jobs.states import TARGET_TRANSITIONS, JobState, TargetEvent, TargetState, after_outcome
-from plait.jobs.store.database import Database, PostgresDatabase, SQLiteDatabase
+from plait.jobs.store.postgres import PostgresDatabase
+from plait.jobs.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
-    from plait.jobs.store.database import Session
+    from plait.jobs.store.database import Database, Session
 
 __all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Store", "Turn"]
+
+_Ended = TypeVar("_Ended")
 
 INTERRUPTED: Final = "interrupted by a restart"
 _SYNCHRONOUS: Final = ("NORMAL", "FULL")
@@ -58,12 +62,11 @@ class Turn(msgspec.Struct, frozen=True):
     """One target's go: the job and target, and the lease that lets its outcome be stored.
 
     ``busy_for`` says for how many seconds the target had been coming back busy at ``taken_at`` (monotonic
-    seconds); it is ``None`` for one that has not.
+    seconds); it is ``None`` for one that has not. ``created_at`` is the job's, in unix seconds.
     """
 
     seq: int
     job_id: str
-    idx: int
     owner: str
     epoch: int
     caller: Caller
@@ -71,9 +74,15 @@ class Turn(msgspec.Struct, frozen=True):
     total: int
     done: int
     failed: int
+    created_at: float
     busy_for: float | None
     taken_at: float
     target: Target
+
+    @property
+    def idx(self) -> int:
+        """The target's place in its job; jobs are serial, so it is the number of outcomes before it."""
+        return self.done
 
 
 class Idle(msgspec.Struct, frozen=True):
@@ -85,12 +94,11 @@ class Idle(msgspec.Struct, frozen=True):
 class Ending(msgspec.Struct, frozen=True):
     """How a turn ended in the store.
 
-    ``status`` is the job's if this very turn finished it, else ``None``; ``created_at`` is in unix seconds,
-    ``live`` counts the live jobs and ``nbytes`` the stored bytes of all jobs right after it.
+    ``status`` is the job's if this very turn finished it, else ``None``; ``live`` counts the live jobs and
+    ``nbytes`` the stored bytes of all jobs right after it.
     """
 
     status: str | None
-    created_at: float
     live: int
     nbytes: int
 
@@ -120,6 +128,8 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.statements
+        self._sums = database.sums
+        self._earliest_retry = -math.inf
 
     @classmethod
     def open(cls, url: str | URL, *, synchronous: str = "NORMAL") -> Self:
@@ -180,10 +190,10 @@ class Store:
                 {"caller": job.caller.name, "idem_key": job.idem_key, "fresh_from": caps.fresh_from},
             )
             if reusable is not None:
-                return Creation(Submission(reusable[0], reused=True), self._usage(session)[0])
+                return Creation(Submission(reusable[0], reused=True), self._sums.read(session).live)
             self._check_caps(session, job, caps)
             self._insert(session, job)
-            live = self._add_usage(session, live=1, nbytes=0)[0]
+            live = self._sums.add(session, live=1, nbytes=0).live
         return Creation(Submission(job.id, reused=False), live)
 
     def _check_caps(self, session: Session, job: NewJob, caps: Caps) -> None:
@@ -229,7 +239,7 @@ class Store:
     # --- turns (rules 2 and 3)
 
     def take_turn(self, hand: int, owner: str) -> Turn | Idle:
-        """Take the next turn after the hand, and mark its target ``running``; one transaction.
+        """Take the next turn after the hand: its target is ``running`` from here on; one transaction.
 
         Args:
             hand: The row number of the job whose turn was last; the circle is searched from the next one on.
@@ -241,29 +251,41 @@ class Store:
         Raises:
             StoreError: The database refused; no turn was taken.
         """
-        with self._database.transaction("take a turn") as session:
-            return self._take(session, hand, owner)
+        _, found = self._end_and_take("take a turn", lambda _session: None, hand, owner)
+        return Idle(None) if found is None else found
+
+    def _end_and_take(
+        self, act: str, end: Callable[[Session], _Ended], hand: int | None, owner: str
+    ) -> tuple[_Ended, Turn | Idle | None]:
+        """End one turn and, if there is a hand, take the next in the same transaction."""
+        try:
+            with self._database.transaction(act) as session:
+                ended = end(session)
+                return ended, None if hand is None else self._take(session, hand, owner)
+        except BaseException:
+            self._earliest_retry = -math.inf  # what it was set by may have been rolled back
+            raise
 
     def _take(self, session: Session, hand: int, owner: str) -> Turn | Idle:
         now = time.monotonic()
-        parameters: dict[str, object] = {
+        parameters = {
             "store_now": now,
             "owner": owner,
             "hand": hand,
             "lease_seconds": self._database.turn_lease_seconds,
         }
-        session.run(self._sql.release_due_retries, parameters)
         if self._database.shared:
-            self._release_lost_turns(session, parameters)
+            session.run(self._sql.release_lost_turns, parameters)
+        if self._database.shared or now >= self._earliest_retry:
+            self._release_due_retries(session, parameters, now)
         job = session.row(self._sql.take_job, parameters)
         if job is None:
             return Idle(self._seconds_until_next(session, parameters))
-        seq, job_id, epoch, caller, workspace, caller_class, total, done, failed, busy_for = job
-        url, options = session.rows(self._sql.take_target, {"seq": seq, "idx": done})[0]
+        seq, job_id, epoch, caller, workspace, caller_class, total, done, failed, created_at, busy_for = job
+        url, options = session.rows(self._sql.read_target, {"seq": seq, "idx": done})[0]
         return Turn(
             seq,
             job_id,
-            done,
             owner,
             epoch,
             Caller(caller, workspace),
@@ -271,14 +293,16 @@ class Store:
             total,
             done,
             failed,
+            created_at,
             busy_for,
             now,
             Target(url, _options(options)),
         )
 
-    def _release_lost_turns(self, session: Session, parameters: dict[str, object]) -> None:
-        for (seq,) in session.rows(self._sql.release_lost_turns, parameters):
-            session.run(self._sql.reset_target_of_job, {"seq": seq})
+    def _release_due_retries(self, session: Session, parameters: dict[str, object], now: float) -> None:
+        session.run(self._sql.release_due_retries, parameters)
+        wait = session.rows(self._sql.next_wake, parameters)[0][0]
+        self._earliest_retry = math.inf if wait is None else now + wait
 
     def _seconds_until_next(self, session: Session, parameters: dict[str, object]) -> float | None:
         waits = [session.rows(self._sql.next_wake, parameters)[0][0]]
@@ -306,43 +330,35 @@ class Store:
         Raises:
             StoreError: The database refused; nothing was stored and no turn taken.
         """
-        with self._database.transaction("store an outcome") as session:
-            ending = self._settle(session, turn, outcome, now)
-            following = None if hand is None else self._take(session, hand, turn.owner)
-        return ending, following
+        return self._end_and_take(
+            "store an outcome", lambda session: self._settle(session, turn, outcome, now), hand, turn.owner
+        )
 
     def _settle(self, session: Session, turn: Turn, outcome: Settled, now: float) -> Ending | None:
         failed = isinstance(outcome, Failed)
         status = after_outcome(total=turn.total, done=turn.done + 1, failed=turn.failed + failed)
-        finished = status is not JobState.RUNNING
+        ended = status is not JobState.RUNNING
         nbytes = outcome.nbytes
-        parameters: dict[str, object] = {
-            "seq": turn.seq,
-            "idx": turn.idx,
-            "owner": turn.owner,
-            "epoch": turn.epoch,
-            "failed": int(failed),
-            "nbytes": nbytes,
-            "status": status.value,
-            "finished_at": now if finished else None,
-            "target_epoch": turn.epoch,
-            **_target_columns(outcome),
-        }
-        job = session.row(self._sql.settle_job, parameters)
-        if job is None:
-            return self._settled_before(session, parameters)
-        session.run(self._sql.settle_target, parameters)
-        ended = finished and job[0] == status
-        live, total_bytes = self._add_usage(session, live=-1 if ended else 0, nbytes=nbytes)
-        return Ending(job[0] if ended else None, job[1], live, total_bytes)
+        parameters = _turn_parameters(turn)
+        parameters["failed"] = int(failed)
+        parameters["nbytes"] = nbytes
+        parameters["status"] = status.value
+        parameters["finished_at"] = now if ended else None
+        if not session.changes(self._sql.settle_job, parameters):
+            ended = False
+            if not session.changes(self._sql.settle_cancelled_job, parameters):
+                return self._settled_before(session, turn, parameters)
+        session.run(self._sql.settle_target, parameters | _outcome_parameters(outcome))
+        usage = self._sums.add(session, live=-1 if ended else 0, nbytes=nbytes)
+        return Ending(status.value if ended else None, usage.live, usage.nbytes)
 
-    def _settled_before(self, session: Session, parameters: dict[str, object]) -> Ending | None:
+    def _settled_before(self, session: Session, turn: Turn, parameters: dict[str, object]) -> Ending | None:
         job = session.row(self._sql.settled_before, parameters)
         if job is None:
             return None
-        live, nbytes = self._usage(session)
         ended = parameters["finished_at"] is not None and job[0] == parameters["status"]
-        return Ending(job[0] if ended else None, job[1], live, nbytes)
+        usage = self._sums.read(session)
+        return Ending(job[0] if ended else None, usage.live, usage.nbytes)
 
     def defer(self, turn: Turn, delay: float, hand: int | None) -> tuple[bool, Turn | Idle | None]:
         """Make a busy target pending again, to be tried after ``delay`` seconds; take the next turn.
@@ -353,10 +369,14 @@ class Store:
         Raises:
             StoreError: The database refused; nothing changed.
         """
-        with self._database.transaction("put a busy target back") as session:
-            returned = self._return(session, turn, delay)
-            following = None if hand is None else self._take(session, hand, turn.owner)
-        return returned, following
+        return self._end_and_take(
+            "put a busy target back", lambda session: self._defer(session, turn, delay), hand, turn.owner
+        )
+
+    def _defer(self, session: Session, turn: Turn, delay: float) -> bool:
+        now = time.monotonic()
+        self._earliest_retry = min(self._earliest_retry, now + delay)
+        return session.changes(self._sql.defer_job, _turn_parameters(turn) | {"delay": delay, "store_now": now})
 
     def release(self, turn: Turn) -> bool:
         """Make a target that got no outcome pending again.
@@ -368,22 +388,7 @@ class Store:
             StoreError: The database refused; nothing changed.
         """
         with self._database.transaction("put a target back") as session:
-            return self._return(session, turn, None)
-
-    def _return(self, session: Session, turn: Turn, delay: float | None) -> bool:
-        parameters: dict[str, object] = {
-            "seq": turn.seq,
-            "idx": turn.idx,
-            "owner": turn.owner,
-            "epoch": turn.epoch,
-            "delay": delay,
-            "store_now": time.monotonic(),
-        }
-        statement = self._sql.return_job if delay is None else self._sql.defer_job
-        if session.row(statement, parameters) is None:
-            return False
-        session.run(self._sql.return_target, parameters)
-        return True
+            return session.changes(self._sql.return_job, _turn_parameters(turn))
 
     def release_forgotten(self, owner: str, known: set[int]) -> None:
         """Give back turns of ``owner`` that it does not know of, as after a commit of unknown fate.
@@ -399,7 +404,6 @@ class Store:
             held = {row[0] for row in session.rows(self._sql.read_turns_of_owner, {"owner": owner})}
             for seq in held - known:
                 session.run(self._sql.release_forgotten_turn, {"seq": seq, "owner": owner})
-                session.run(self._sql.reset_target_of_job, {"seq": seq})
 
     def renew(self, owner: str) -> None:
         """Prolong the leases of all turns of ``owner``.
@@ -432,7 +436,7 @@ class Store:
             job = session.row(self._sql.cancel_job, {"id": job_id, "now": now})
             if job is None:
                 return None
-            live = self._add_usage(session, live=-1, nbytes=0)[0]
+            live = self._sums.add(session, live=-1, nbytes=0).live
         return Cancellation(job[0], job[1], live)
 
     def touch(self, job_id: str, now: float) -> None:
@@ -471,7 +475,7 @@ class Store:
         with self._database.transaction("sweep old jobs") as session:
             swept = session.rows(self._sql.sweep_jobs, {"fresh_from": fresh_from})
             if swept:
-                self._add_usage(session, live=0, nbytes=-sum(row[0] for row in swept))
+                self._sums.add(session, live=0, nbytes=-sum(row[0] for row in swept))
         return len(swept)
 
     def evict(self, max_bytes: int, keep: int) -> int:
@@ -489,14 +493,14 @@ class Store:
         """
         evicted = 0
         with self._database.transaction("evict old jobs") as session:
-            over = self._usage(session)[1] - max_bytes
+            over = self._sums.read(session).nbytes - max_bytes
             while over > 0:
                 oldest = session.rows(self._sql.oldest_finished, {"keep": keep})
                 if not oldest:
                     break
                 for seq, _ in oldest:
                     freed = session.rows(self._sql.delete_job, {"seq": seq})[0][0]
-                    self._add_usage(session, live=0, nbytes=-freed)
+                    self._sums.add(session, live=0, nbytes=-freed)
                     evicted += 1
                     over -= freed
                     if over <= 0:
@@ -523,11 +527,10 @@ class Store:
             return []
         try:
             with self._database.transaction("recover from the last run") as session:
-                for (seq,) in session.rows(self._sql.end_turns_of_dead_runner, {}):
-                    session.run(self._sql.reset_target_of_job, {"seq": seq})
+                session.run(self._sql.end_turns_of_dead_runner, {})
                 rows = session.rows(self._sql.interrupt_jobs, {"reason": INTERRUPTED, "now": now})
                 if rows:
-                    self._add_usage(session, live=-len(rows), nbytes=0)
+                    self._sums.add(session, live=-len(rows), nbytes=0)
         except BaseException:
             self._database.unclaim()
             raise
@@ -536,18 +539,6 @@ class Store:
     def unclaim(self) -> None:
         """The runner is gone; another may come."""
         self._database.unclaim()
-
-    # --- running sums
-
-    def _add_usage(self, session: Session, *, live: int, nbytes: int) -> tuple[int, int]:
-        shards = self._database.usage_shards
-        shard = 0 if shards == 1 else random.randrange(shards)  # noqa: S311 - spreads load, guards nothing
-        session.run(self._sql.add_usage, {"shard": shard, "live": live, "nbytes": nbytes})
-        return self._usage(session)
-
-    def _usage(self, session: Session) -> tuple[int, int]:
-        live, nbytes = session.rows(self._sql.read_usage, {})[0]
-        return int(live), int(nbytes)
 
 
 def _parsed(url: str | URL) -> URL:
@@ -584,22 +575,18 @@ def _options(encoded: str) -> Options:
     return _NO_OPTIONS if encoded == "{}" else _decode_options(encoded)
 
 
-def _target_columns(outcome: Settled) -> dict[str, object]:
+_STATUS_DONE: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.SUCCEED].value
+_STATUS_FAILED: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL].value
+
+
+def _turn_parameters(turn: Turn) -> dict[str, object]:
+    return {"seq": turn.seq, "idx": turn.done, "owner": turn.owner, "epoch": turn.epoch}
+
+
+def _outcome_parameters(outcome: Settled) -> dict[str, object]:
     if isinstance(outcome, Done):
-        done = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.SUCCEED]
-        return {
-            "target_status": done.value,
-            "target_result": outcome.result.decode(),
-            "target_error": None,
-            "target_hint": None,
-        }
-    failed = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL]
-    return {
-        "target_status": failed.value,
-        "target_result": None,
-        "target_error": outcome.error,
-        "target_hint": outcome.hint or None,
-    }
+        return {"target_status": _STATUS_DONE, "result": outcome.result.decode(), "error": None, "hint": None}
+    return {"target_status": _STATUS_FAILED, "result": None, "error": outcome.error, "hint": outcome.hint or None}
 
 
 def _job(row: tuple[Any, ...]) -> Job:

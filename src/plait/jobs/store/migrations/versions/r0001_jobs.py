@@ -18,7 +18,8 @@ def upgrade() -> None:
     number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
     _create_jobs(number)
     _create_targets(number)
-    _create_usage()
+    if op.get_bind().dialect.name == "postgresql":
+        _create_usage()
 
 
 def _create_jobs(number: sa.types.TypeEngine[int]) -> None:
@@ -49,7 +50,7 @@ def _create_jobs(number: sa.types.TypeEngine[int]) -> None:
         ),
         sqlite_autoincrement=True,
     )
-    _partial_index("plait_jobs_ready", ["seq"], "finished_at IS NULL AND turn_owner IS NULL AND retry_at IS NULL")
+    _partial_index("plait_jobs_ready", ["seq"], "finished_at IS NULL AND retry_at IS NULL")
     _partial_index("plait_jobs_retry", ["retry_at"], "retry_at IS NOT NULL")
     _partial_index("plait_jobs_turn_until", ["turn_until"], "turn_until IS NOT NULL")
     _partial_index("plait_jobs_live", ["caller", "idem_key"], "finished_at IS NULL", unique=True)

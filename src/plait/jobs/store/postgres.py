@@ -1,0 +1,135 @@
+"""PostgreSQL as a store's database: any number of runners on any number of machines share it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import create_engine
+from sqlalchemy.exc import SQLAlchemyError
+from typing_extensions import override
+
+from plait.jobs.errors import StoreError
+from plait.jobs.store.database import Database, Session
+from plait.jobs.store.migrate import migrate
+from plait.jobs.store.statements import Statement
+from plait.jobs.store.sums import TableSums
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from types import TracebackType
+
+    from sqlalchemy.engine import URL
+
+__all__ = ["PostgresDatabase"]
+
+_TURN_LEASE_SECONDS: Final = 30.0
+_MIGRATION_LOCK: Final = 0x706C6169  # "plai", any number that no other program locks
+
+
+class PostgresDatabase(Database):
+    """A PostgreSQL database, which any number of runners on any number of machines may share.
+
+    Each transaction has a connection of its own from the engine's pool.
+
+    Args:
+        url: ``postgresql+psycopg://…``.
+    """
+
+    shared = True
+    turn_lease_seconds = _TURN_LEASE_SECONDS
+
+    def __init__(self, url: URL) -> None:
+        name = f"store {url.database!r} on PostgreSQL"
+        try:
+            engine = create_engine(url, pool_pre_ping=False)
+        except ModuleNotFoundError as error:
+            raise StoreError(
+                f"cannot open {name}: its driver is not installed; run: pip install 'plait[postgres]'"
+            ) from error
+        super().__init__(engine, name)
+        self.sums = TableSums(self.statements)
+        try:
+            with engine.begin() as connection:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+                migrate(connection, name)
+        except StoreError:
+            engine.dispose()
+            raise
+        except SQLAlchemyError as error:
+            engine.dispose()
+            raise StoreError(f"cannot open {name}: {_postgres_reason(error)}") from error
+
+    @override
+    def transaction(self, act: str) -> AbstractContextManager[Session]:
+        return _PostgresTransaction(self, act)
+
+    @override
+    def snapshot(self, act: str) -> AbstractContextManager[Session]:
+        return _PostgresTransaction(self, act, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+    @override
+    def lock_submits(self, session: Session) -> None:
+        """One lock for all callers: the cap on all jobs needs it, and it makes the caller's cap exact too."""
+        session.rows(Statement("lock_submits", f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK + 1})"), {})
+
+    @override
+    def claim(self) -> None:
+        """Nothing to do: leases keep runners apart."""
+
+    @override
+    def unclaim(self) -> None:
+        """Nothing to do: see ``claim``."""
+
+    @override
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+class _PostgresTransaction:
+    """A transaction on a connection from the pool."""
+
+    __slots__ = ("_act", "_database", "_pooled", "_set_up")
+
+    def __init__(self, database: PostgresDatabase, act: str, set_up: str = "") -> None:
+        self._database = database
+        self._act = act
+        self._set_up = set_up
+
+    def __enter__(self) -> Session:
+        try:
+            self._pooled = self._database.engine.raw_connection()
+            connection: Any = self._pooled.driver_connection
+            if self._set_up:
+                connection.execute(self._set_up)
+        except (SQLAlchemyError, self._driver_error()) as error:
+            raise self._refused(error) from error
+        return Session(connection)
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        driver_error = self._driver_error()
+        try:
+            if error is None:
+                self._pooled.commit()
+        except driver_error as failure:
+            error = failure
+        if isinstance(error, driver_error):
+            self._pooled.invalidate()  # it may be broken, and a new connection is cheap beside an error
+            raise self._refused(error) from error
+        self._pooled.close()  # the pool rolls back what was not committed
+
+    def _driver_error(self) -> type[Exception]:
+        dbapi: Any = self._database.engine.dialect.dbapi
+        return dbapi.Error  # type: ignore[no-any-return]  # DBAPI modules are untyped
+
+    def _refused(self, error: BaseException) -> StoreError:
+        reason = _postgres_reason(error)
+        return StoreError(f"cannot {self._act} in {self._database.name}: {reason}", reason)
+
+
+def _postgres_reason(error: BaseException) -> str:
+    """The kind of error and its SQLSTATE; the server's own words may quote a row, and so a URL."""
+    original = getattr(error, "orig", None) or error
+    state = getattr(original, "sqlstate", None)
+    return f"{type(original).__name__} ({state})" if state else type(original).__name__
