@@ -72,11 +72,12 @@ def connect(url: str) -> Iterator[sa.Connection]:
 def read_rows(url: str) -> Rows:
     """Every row of the store, in one snapshot."""
     with connect(url) as connection:
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        postgres = connection.dialect.name == "postgresql"
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ" if postgres else "BEGIN")
         jobs = [dict(row._mapping) for row in connection.execute(sa.select(JOBS).order_by(JOBS.c.seq))]
         targets = [
-            dict(row._mapping) for row in connection.execute(sa.select(TARGETS).order_by(TARGETS.c.job_seq, TARGETS.c.idx))
+            dict(row._mapping)
+            for row in connection.execute(sa.select(TARGETS).order_by(TARGETS.c.job_seq, TARGETS.c.idx))
         ]
         live, nbytes = connection.execute(sa.select(sa.func.sum(USAGE.c.live), sa.func.sum(USAGE.c.nbytes))).one()
     ids = {job["seq"]: job["id"] for job in jobs}

@@ -98,8 +98,7 @@ def _verdict(policy: Policy, url: str, *addresses: str) -> str:
     parsed = parse_url(url)
     try:
         policy.check_url(parsed)
-        found = [ipaddress.ip_address(text) for text in addresses] or [parsed.address]
-        policy.check_addresses(parsed, [address for address in found if address is not None])
+        policy.check_addresses(parsed, [ipaddress.ip_address(text) for text in addresses or (parsed.host,)])
     except Blocked as error:
         return error.code
     return "allowed"

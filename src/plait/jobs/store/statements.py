@@ -174,17 +174,15 @@ _STATEMENTS: Final[dict[str, Executable]] = {
         _j.turn_until.is_not(None), _live, _j.turn_owner != bindparam("owner")
     ),
     # --- the end of a turn (rules 3 and 4)
-    "settle_job": update(JOBS)
+    # Most outcomes are not a job's last. Their statement must not name the columns of the partial indices, or
+    # SQLite takes the row out of each index and puts it back, which costs more than all the rest.
+    "count_outcome": update(JOBS).where(_this_turn).values(_counted),
+    "finish_job": update(JOBS)
     .where(_this_turn, _live)
     .values(
         _counted
-        | {
-            "status": bindparam("status"),
-            "finished_at": bindparam("finished_at", type_=Double()),
-            "lease": func.coalesce(bindparam("finished_at", type_=Double()), _j.lease),
-        }
+        | {"status": bindparam("status"), "finished_at": bindparam("finished_at"), "lease": bindparam("finished_at")}
     ),
-    "settle_cancelled_job": update(JOBS).where(_this_turn, _j.finished_at.is_not(None)).values(_counted),
     "settle_target": update(TARGETS)
     .where(_this_target)
     .values(

@@ -337,26 +337,25 @@ class Store:
     def _settle(self, session: Session, turn: Turn, outcome: Settled, now: float) -> Ending | None:
         failed = isinstance(outcome, Failed)
         status = after_outcome(total=turn.total, done=turn.done + 1, failed=turn.failed + failed)
-        ended = status is not JobState.RUNNING
-        nbytes = outcome.nbytes
         parameters = _turn_parameters(turn)
         parameters["failed"] = int(failed)
-        parameters["nbytes"] = nbytes
-        parameters["status"] = status.value
-        parameters["finished_at"] = now if ended else None
-        if not session.changes(self._sql.settle_job, parameters):
-            ended = False
-            if not session.changes(self._sql.settle_cancelled_job, parameters):
-                return self._settled_before(session, turn, parameters)
+        parameters["nbytes"] = nbytes = outcome.nbytes
+        ended = status is not JobState.RUNNING and self._finish(session, parameters, status, now)
+        if not ended and not session.changes(self._sql.count_outcome, parameters):
+            return self._settled_before(session, parameters, status)
         session.run(self._sql.settle_target, parameters | _outcome_parameters(outcome))
         usage = self._sums.add(session, live=-1 if ended else 0, nbytes=nbytes)
         return Ending(status.value if ended else None, usage.live, usage.nbytes)
 
-    def _settled_before(self, session: Session, turn: Turn, parameters: dict[str, object]) -> Ending | None:
+    def _finish(self, session: Session, parameters: dict[str, object], status: JobState, now: float) -> bool:
+        """Count a job's last outcome and give the job its terminal status, unless it was cancelled."""
+        return session.changes(self._sql.finish_job, parameters | {"status": status.value, "finished_at": now})
+
+    def _settled_before(self, session: Session, parameters: dict[str, object], status: JobState) -> Ending | None:
         job = session.row(self._sql.settled_before, parameters)
         if job is None:
             return None
-        ended = parameters["finished_at"] is not None and job[0] == parameters["status"]
+        ended = status is not JobState.RUNNING and job[0] == status
         usage = self._sums.read(session)
         return Ending(job[0] if ended else None, usage.live, usage.nbytes)
 
