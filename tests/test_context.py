@@ -55,6 +55,13 @@ def grow(tree: list[tuple[int, float | None]]) -> tuple[list[Context], list[list
     return contexts, lines
 
 
+def descend(ctx: Context, generations: int) -> Context:
+    """A late descendant; it takes long to ask all its ancestors, so that other threads come in between."""
+    for _ in range(generations):
+        ctx = ctx.child()
+    return ctx
+
+
 def nobody_watches(*contexts: Context) -> bool:
     return not any(context._watchers for context in contexts)
 
@@ -368,6 +375,15 @@ def test_watch_calls_back_no_more_after_the_block() -> None:
     assert called == []
 
 
+def test_watch_calls_back_no_more_when_its_block_ends_during_the_cancellation() -> None:
+    ctx = Context()
+    called: list[int] = []
+    with ExitStack() as block, ctx.watch(block.close):
+        block.enter_context(ctx.watch(lambda: called.append(1)))
+        ctx.cancel()
+    assert called == []
+
+
 def test_watchers_are_called_in_the_order_they_came() -> None:
     ctx = Context()
     called: list[int] = []
@@ -486,9 +502,8 @@ def test_a_callback_is_forgotten_after_its_block(*, cancel: bool) -> None:
 
 
 def test_a_very_long_line_of_descent_is_no_trouble() -> None:
-    root = leaf = Context()
-    for _ in range(50_000):
-        leaf = leaf.child()
+    root = Context()
+    leaf = descend(root, 50_000)
     with leaf.watch(lambda: None):
         assert len(root._watchers) == 1
     assert root.cancel("root")
@@ -538,8 +553,9 @@ def test_every_watcher_is_called_once_while_all_threads_cancel() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_one_of_many_cancels_at_once_wins() -> None:
-    for _ in range(50):
-        ctx = Context()
+    late = descend(Context(), 20_000)
+    for _ in range(20):
+        ctx = late.child()
         results = all_at_once([partial(cancel_and_look, ctx, f"{n}", ctx) for n in range(THREADS)])
         assert [reason for _, reason in results] == [ctx.reason] * THREADS
         assert [f"{n}" for n, (won, _) in enumerate(results) if won] == [ctx.reason]
@@ -547,8 +563,9 @@ def test_one_of_many_cancels_at_once_wins() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_a_reason_once_seen_never_changes() -> None:
-    for _ in range(50):
-        line = [Context()]
+    late = descend(Context(), 20_000)
+    for _ in range(20):
+        line = [late.child()]
         for _ in range(THREADS - 1):
             line.append(line[-1].child())
         leaf = line[-1]

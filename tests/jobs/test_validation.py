@@ -208,9 +208,7 @@ def test_a_refusal_never_shows_a_key(wrong: dict[str, Any]) -> None:
     assert SECRET[:6] not in refusal(**wrong)
 
 
-@pytest.mark.parametrize(
-    "value", ["x" * 10_000_000, b"\xff" * 1000, "\n" * 1000, 10**5000, -(2**64)], ids=range(5)
-)
+@pytest.mark.parametrize("value", ["x" * 10_000_000, b"\xff" * 1000, "\n" * 1000, 10**5000, -(2**64)], ids=range(5))
 def test_a_shown_value_is_cut_short(value: Any) -> None:
     assert len(refusal(targets=[value])) < 160
 

@@ -44,7 +44,7 @@ _FLAT: Final = frozenset(
     }
 )  # fmt: skip  # one name a line would be fifty lines
 _RAW: Final = frozenset({"script", "style"})
-_UNSEEN: Final = _RAW | {"template", "noscript", "svg", "head"}
+_UNSEEN: Final = _RAW | {"template", "noscript", "svg", "head", "title"}
 _BLOCKS: Final = frozenset(
     {
         "address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt",

@@ -30,6 +30,9 @@ _HINT: Final = "write the pattern in RE2's syntax: no backreferences, no look-ar
 # What means the line's edge when a line is searched by itself, but not within a block; or undoes the block's flag.
 _ONLY_BY_LINE: Final = re.compile(r"\\[AzQ]|\(\?[a-zA-Z]*-")
 
+_OVERLONG_REPETITION: Final = re.compile(r"(?<!\\)\{(?:[0-9]+,)?[0-9]{5,}(?:,[0-9]*)?\}")
+_GROUP_NAME: Final = re.compile(r"(?<!\\)\(\?P?<(\w+)>")
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -70,6 +73,9 @@ def compile_pattern(pattern: str) -> Pattern:
     """
     if len(pattern) > _MAX_PATTERN:
         raise TargetError(f"the grep pattern is longer than {_MAX_PATTERN} characters", "shorten it", 422)
+    flaw = _flaw(pattern)
+    if flaw:
+        raise TargetError(f"the grep pattern is not valid: {flaw}", _HINT, 422)
     try:
         line = re2.compile(pattern, _re2_options())
     except (re2.error, UnicodeError) as error:
@@ -132,6 +138,14 @@ def _pieces(text: str, size: int) -> Iterator[str]:
         end = len(text) if end < 0 else end
         yield text[at:end]
         at = end + 1
+
+
+def _flaw(pattern: str) -> str:
+    """What RE2 lets pass in silence, though nobody can mean it; empty without such."""
+    if _OVERLONG_REPETITION.search(pattern):
+        return "a repetition is larger than 1000"  # RE2 would look for the braces themselves
+    names = _GROUP_NAME.findall(pattern)
+    return "two groups have the same name" if len(names) != len(set(names)) else ""
 
 
 def _block_pattern(pattern: str) -> Any | None:

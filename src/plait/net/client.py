@@ -31,7 +31,7 @@ from plait.net.url import Url, parse_url
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Generator, Iterable, Sequence
 
     from plait.context import Context
 
@@ -54,6 +54,7 @@ _ALLOWED_HEADERS: Final = _CREDENTIALS | {
 _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e\xa0-\xff\t]*")
 _DEFAULT_HEADERS: Final = {"accept": "*/*", "user-agent": "Plait"}
 _BROKEN_HINT: Final = "try again later"
+_SLOW_HINT: Final = "try again later, or fetch a smaller resource"
 _REDIRECT_HINT: Final = "find out where they lead, and use that address"
 
 Wanted = Callable[[int, str], bool]
@@ -177,12 +178,8 @@ class Client:
             NetError: It was refused or it failed; ``TimedOut`` also for the context's deadline.
             Cancelled: The context was cancelled.
         """
-        total = ctx.child(self.limits.total_seconds)
-        try:
-            total.check()
-            return self._follow(total, parse_url(url), _checked_headers(headers or {}), wanted)
-        except DeadlineExceeded:
-            raise TimedOut("the site did not answer in time", "try again later, or fetch a smaller resource") from None
+        checked = _checked_headers(headers or {})
+        return self._follow(ctx.child(self.limits.total_seconds), parse_url(url), checked, wanted)
 
     def _follow(self, ctx: Context, url: Url, headers: dict[str, str], wanted: Wanted | None) -> Response:
         started = time.monotonic()
@@ -213,16 +210,21 @@ class Client:
         dialer = Dialer(ctx, url, self.policy, self._resolver, self.limits.connect_seconds)
         with ctx.watch(dialer.abort), closing(dialer), silenced():
             try:
-                return self._exchange(ctx, url, headers, dialer, wanted)
-            except (httpcore.NetworkError, httpcore.ProtocolError):
                 ctx.check()
+                return self._exchange(ctx, url, headers, dialer, wanted)
+            except DeadlineExceeded:
+                raise TimedOut("the site did not answer in time", _SLOW_HINT) from None
+            except (httpcore.NetworkError, httpcore.ProtocolError):
                 raise BadResponse("the answer is not HTTP, or the connection broke", _BROKEN_HINT) from None
 
     def _exchange(
         self, ctx: Context, url: Url, headers: Mapping[str, str], dialer: Dialer, wanted: Wanted | None
     ) -> _Answer:
         dialer.allow("headers", self.limits.head_bytes)
-        response = self._connection(url, dialer).handle_request(_request(url, headers))
+        with closing(self._connection(url, dialer).handle_request(_request(url, headers))) as response:
+            return self._read(ctx, response, dialer, wanted)
+
+    def _read(self, ctx: Context, response: httpcore.Response, dialer: Dialer, wanted: Wanted | None) -> _Answer:
         received = self._received_headers(response)
         if response.status < 200:
             raise BadResponse("the site switched to another protocol", "this address is not for fetching")
@@ -247,10 +249,15 @@ class Client:
 
     def _body(self, ctx: Context, response: httpcore.Response, encoding: str) -> bytes:
         body = bytearray()
-        for piece in decoded(response.iter_stream(), encoding, self.limits.body_bytes):
-            ctx.check()
-            body += piece
+        with closing(_chunks(response)) as chunks:  # closed here, so that httpcore's last words are heard here too
+            for piece in decoded(chunks, encoding, self.limits.body_bytes):
+                ctx.check()
+                body += piece
         return bytes(body)
+
+
+def _chunks(response: httpcore.Response) -> Generator[bytes, None, None]:
+    yield from response.iter_stream()
 
 
 @functools.cache

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from sqlalchemy.engine import URL
+    from sqlalchemy.pool import PoolProxiedConnection
 
 __all__ = ["PostgresDatabase"]
 
@@ -48,6 +49,7 @@ class PostgresDatabase(Database):
             ) from error
         super().__init__(engine, name)
         self.sums = TableSums(self.statements)
+        self._closed = False
         try:
             with engine.begin() as connection:
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
@@ -57,7 +59,7 @@ class PostgresDatabase(Database):
             raise
         except SQLAlchemyError as error:
             engine.dispose()
-            raise StoreError(f"cannot open {name}: {_postgres_reason(error)}") from error
+            raise StoreError(f"cannot open {name}: {_postgres_advice(error)}", _postgres_reason(error)) from error
 
     @override
     def transaction(self, act: str) -> AbstractContextManager[Session]:
@@ -82,7 +84,14 @@ class PostgresDatabase(Database):
 
     @override
     def close(self) -> None:
+        self._closed = True
         self.engine.dispose()
+
+    def connect(self, act: str) -> PoolProxiedConnection:
+        """A connection from the pool, for ``_PostgresTransaction``."""
+        if self._closed:
+            raise StoreError(f"cannot {act}: {self.name} is closed")
+        return self.engine.raw_connection()
 
 
 class _PostgresTransaction:
@@ -97,13 +106,20 @@ class _PostgresTransaction:
 
     def __enter__(self) -> Session:
         try:
-            self._pooled = self._database.engine.raw_connection()
-            connection: Any = self._pooled.driver_connection
-            if self._set_up:
-                connection.execute(self._set_up)
+            self._pooled = self._database.connect(self._act)
         except (SQLAlchemyError, self._driver_error()) as error:
             raise self._refused(error) from error
+        connection: Any = self._pooled.driver_connection
+        if self._set_up:
+            self._run_set_up(connection)
         return Session(connection)
+
+    def _run_set_up(self, connection: Any) -> None:
+        try:
+            connection.execute(self._set_up)
+        except self._driver_error() as error:
+            self._pooled.invalidate()
+            raise self._refused(error) from error
 
     def __exit__(
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
@@ -118,14 +134,16 @@ class _PostgresTransaction:
             self._pooled.invalidate()  # it may be broken, and a new connection is cheap beside an error
             raise self._refused(error) from error
         self._pooled.close()  # the pool rolls back what was not committed
+        if isinstance(error, UnicodeError):
+            raise self._refused(error) from error
 
     def _driver_error(self) -> type[Exception]:
         dbapi: Any = self._database.engine.dialect.dbapi
         return dbapi.Error  # type: ignore[no-any-return]  # DBAPI modules are untyped
 
     def _refused(self, error: BaseException) -> StoreError:
-        reason = _postgres_reason(error)
-        return StoreError(f"cannot {self._act} in {self._database.name}: {reason}", reason)
+        message = f"cannot {self._act} in {self._database.name}: {_postgres_advice(error)}"
+        return StoreError(message, _postgres_reason(error))
 
 
 def _postgres_reason(error: BaseException) -> str:
@@ -133,3 +151,26 @@ def _postgres_reason(error: BaseException) -> str:
     original = getattr(error, "orig", None) or error
     state = getattr(original, "sqlstate", None)
     return f"{type(original).__name__} ({state})" if state else type(original).__name__
+
+
+_SERVER_ADVICE: Final = "see that the server runs and that the URL's host, port and user are right"
+_ADVICE: Final = {
+    "08": _SERVER_ADVICE,
+    "28": "it refuses this user or password; check the URL's",
+    "3D": "there is no such database; create it first",
+    "40": "another transaction was in the way; try again",
+    "42501": "this user lacks a right; grant it CREATE and USAGE on the schema and all rights on its tables",
+    "53": "the server is short of connections, memory or disk; make room",
+    "57": "the server is shutting down or starting; try again",
+}
+
+
+def _postgres_advice(error: BaseException) -> str:
+    """What can be done, and the reason; never the server's or driver's own words, see ``_postgres_reason``."""
+    original = getattr(error, "orig", None) or error
+    state = getattr(original, "sqlstate", None) or ""
+    advice = _ADVICE.get(state) or _ADVICE.get(state[:2])
+    if advice is None and not state and type(original).__name__ == "OperationalError":
+        advice = _SERVER_ADVICE  # libpq reports what happens before a session without a code
+    reason = _postgres_reason(error)
+    return f"{advice} ({reason})" if advice else reason

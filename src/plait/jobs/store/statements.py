@@ -104,6 +104,10 @@ def _next_after(*conditions: ColumnElement[bool]) -> Any:
     )
 
 
+def _of_next_target(column: ColumnElement[str]) -> Any:
+    return select(column).where(_t.job_seq == _j.seq, _t.idx == _j.targets_done).correlate(JOBS).scalar_subquery()
+
+
 def _ids_where(*conditions: ColumnElement[bool]) -> Any:
     return select(_j.seq).where(*conditions)
 
@@ -167,8 +171,9 @@ _STATEMENTS: Final[dict[str, Executable]] = {
         _j.targets_failed,
         _j.created_at,
         (store_clock() - _j.busy_since).label("busy_for"),
+        _of_next_target(_t.url),
+        _of_next_target(_t.options),
     ),
-    "read_target": select(_t.url, _t.options).where(_this_target),
     "next_wake": select(func.min(_j.retry_at) - store_clock()).where(_j.retry_at.is_not(None), _live),
     "next_lost_turn": select(func.min(_j.turn_until) - store_clock()).where(
         _j.turn_until.is_not(None), _live, _j.turn_owner != bindparam("owner")

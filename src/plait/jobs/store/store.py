@@ -281,23 +281,7 @@ class Store:
         job = session.row(self._sql.take_job, parameters)
         if job is None:
             return Idle(self._seconds_until_next(session, parameters))
-        seq, job_id, epoch, caller, workspace, caller_class, total, done, failed, created_at, busy_for = job
-        url, options = session.rows(self._sql.read_target, {"seq": seq, "idx": done})[0]
-        return Turn(
-            seq,
-            job_id,
-            owner,
-            epoch,
-            Caller(caller, workspace),
-            caller_class,
-            total,
-            done,
-            failed,
-            created_at,
-            busy_for,
-            now,
-            Target(url, _options(options)),
-        )
+        return _turn(job, owner, now)
 
     def _release_due_retries(self, session: Session, parameters: dict[str, object], now: float) -> None:
         session.run(self._sql.release_due_retries, parameters)
@@ -576,6 +560,13 @@ def _options(encoded: str) -> Options:
 
 _STATUS_DONE: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.SUCCEED].value
 _STATUS_FAILED: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL].value
+
+
+def _turn(row: tuple[Any, ...], owner: str, now: float) -> Turn:
+    seq, job_id, epoch, name, workspace, caller_class, total, done, failed, created_at, busy_for, url, options = row
+    caller = Caller(name, workspace)
+    target = Target(url, _options(options))
+    return Turn(seq, job_id, owner, epoch, caller, caller_class, total, done, failed, created_at, busy_for, now, target)
 
 
 def _turn_parameters(turn: Turn) -> dict[str, object]:

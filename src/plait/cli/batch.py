@@ -1,0 +1,205 @@
+"""The command ``plait batch run``: from its options to an embedded run."""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from plait.cli.embedded import EmbeddedRun
+from plait.cli.errors import Refused
+from plait.cli.events import Events
+from plait.cli.progress import display_for
+from plait.cli.results import STANDARD_OUTPUT, results_to
+from plait.cli.targets import files_among, read_targets, shown
+from plait.fetch import Fetch
+from plait.fetch.options import read_options
+from plait.jobs import CLASS_FLEET, Caller, Config, Options, Runner, Store, StoreError, TargetError
+from plait.net import Limits, Policy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from plait.cli.results import Results
+    from plait.jobs import FetchFunc, Target
+
+__all__ = ["command"]
+
+_JOBS: Final = Config()
+_LIMITS: Final = Limits()
+_MAX_TARGETS: Final = 10_000
+_NO_MAX_BYTES: Final = 2**62
+_IN_MEMORY: Final = "sqlite://"
+_SEPARATORS: Final = re.compile(r"[\s,]+")
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """A number of seconds above zero, since a zero in ``Config`` would mean the default."""
+    if value is not None and not 0 < value < math.inf:
+        raise click.BadParameter(f"{value} is not a number of seconds above zero", ctx, param)
+    return value
+
+
+def _caller(ctx: click.Context, param: click.Parameter, value: str) -> Caller:
+    if not value or not value.isprintable():
+        raise click.BadParameter("a caller needs a name of printable characters", ctx, param)
+    return Caller(value)
+
+
+def _policy(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Policy:
+    entries = [entry for value in values for entry in _SEPARATORS.split(value) if entry]
+    try:
+        return Policy(allow=entries)
+    except ValueError as error:
+        fault = str(error).replace("Policy.allow has", "it has", 1)
+        raise click.BadParameter(fault, ctx, param) from error
+
+
+def _seconds_option(name: str, default: float, help_text: str) -> Callable[[click.decorators.FC], click.decorators.FC]:
+    return click.option(
+        name, type=float, metavar="SECONDS", default=default, show_default=True, callback=_seconds, help=help_text
+    )
+
+
+@click.command("run", epilog="Exit codes: 0 all done, 1 some failed, 2 refused, 130 interrupted.")
+@click.argument("inputs", metavar="TARGETS...", nargs=-1)
+@click.option("--store", type=click.Path(path_type=Path), metavar="FILE", help="Keep the job in this SQLite file.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the results to this file.")
+@click.option(
+    "policy",
+    "--allow",
+    multiple=True,
+    envvar="PLAIT_ALLOW",
+    metavar="HOST[:PORT]|CIDR",
+    callback=_policy,
+    help="Allow a host that is not public. Repeatable; or list them in PLAIT_ALLOW.",
+)
+@click.option(
+    "--caller",
+    default="cli",
+    show_default=True,
+    metavar="NAME",
+    callback=_caller,
+    help="In whose name; a kept job is reused for the same caller only.",
+)
+@click.option("--mode", default="", metavar="MODE", help="For targets without their own: markdown, text, html or raw.")
+@click.option("--grep", default="", metavar="PATTERN", help="For targets without their own: an RE2 pattern.")
+@_seconds_option("--retry-wait", _JOBS.retry_wait, "Wait this long before a busy target is tried again.")
+@_seconds_option("--retry-for", _JOBS.retry_for, "Let a target be busy for this long before it has failed.")
+@_seconds_option("--timeout", _LIMITS.total_seconds, "Give one target this long to be fetched.")
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    default=_LIMITS.body_bytes,
+    show_default=True,
+    help="Take a page of this size at most.",
+)
+@click.option(
+    "--max-targets",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=_MAX_TARGETS,
+    show_default=True,
+    help="Take this many targets at most.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing on standard error but what went wrong.")
+def command(
+    *,
+    inputs: tuple[str, ...],
+    store: Path | None,
+    out: Path | None,
+    policy: Policy,
+    caller: Caller,
+    mode: str,
+    grep: str,
+    retry_wait: float,
+    retry_for: float,
+    timeout: float,
+    max_bytes: int,
+    max_targets: int,
+    quiet: bool,
+) -> int:
+    """Do targets here and now, and print their results.
+
+    TARGETS are URLs, files and - for standard input. A line of a file is a URL, or a JSON object such as
+    {"url": "https://example.org/", "options": {"grep": "loom"}}. Empty lines and lines that begin with # are
+    skipped.
+
+    One JSON line for each target goes to standard output, in the order of the targets, as soon as it is
+    stored; progress goes to standard error. Ctrl-C waits for the target in flight and prints what there is.
+    """
+    targets = read_targets(inputs, _checked_defaults(mode, grep), max_targets)
+    _check_files(inputs, store, out)
+    limits = Limits(total_seconds=timeout, body_bytes=max_bytes, wire_bytes=max(_LIMITS.wire_bytes, 2 * max_bytes))
+    events = Events()
+    config = Config(
+        targets_per_job=max_targets,
+        max_bytes=_NO_MAX_BYTES,
+        retry_wait=retry_wait,
+        retry_for=retry_for,
+        hooks=events.hooks,
+    )
+    with events.signals(), results_to(out) as results, _runner(store, Fetch(policy, limits), config) as runner:
+        return _run(runner, caller, targets, events=events, results=results, quiet=quiet)
+
+
+def _run(
+    runner: Runner, caller: Caller, targets: Sequence[Target], *, events: Events, results: Results, quiet: bool
+) -> int:
+    submission = runner.submit(caller, CLASS_FLEET, targets)
+    results.begin()
+    with display_for(targets, quiet=quiet, shared=results.on_terminal) as display:
+        count = f"{len(targets)} target{'' if len(targets) == 1 else 's'}"
+        if submission.reused:
+            display.note(f"job {submission.id} was reused: the results of the same {count} are in the store")
+        else:
+            display.note(f"job {submission.id}: {count}")
+        run = EmbeddedRun(runner, submission, total=len(targets), events=events, results=results, display=display)
+        return run.follow()
+
+
+@contextmanager
+def _runner(file: Path | None, fetch: FetchFunc, config: Config) -> Iterator[Runner]:
+    """A runner of this process on a store of its own."""
+    try:
+        with Store.open(_store_url(file)) as store, Runner(store, fetch, config) as runner:
+            yield runner
+    except StoreError as error:
+        raise Refused(str(error)) from error
+
+
+def _store_url(file: Path | None) -> str:
+    if file is None:
+        return _IN_MEMORY
+    if "?" in str(file) or "://" in str(file):
+        raise Refused(f"--store {shown(file)}: give the name of a file, without ? or ://")
+    return f"sqlite:///{file.absolute()}"
+
+
+def _checked_defaults(mode: str, grep: str) -> Options:
+    options = Options(mode=mode, grep=grep)
+    try:
+        read_options(options)
+    except TargetError as error:
+        raise Refused(f"--mode or --grep: {error.msg}; {error.hint}") from error
+    return options
+
+
+def _check_files(inputs: Sequence[str], store: Path | None, out: Path | None) -> None:
+    """Refuse one file in two roles, of which the second would destroy the first."""
+    sources = files_among(inputs)
+    written = {"--out": None if out == STANDARD_OUTPUT else out, "--store": store}
+    for option, file in written.items():
+        if file is not None and any(_is_same(file, source) for source in sources):
+            raise Refused(f"{option} {shown(file)} is one of the inputs; name another file")
+    if out is not None and store is not None and _is_same(out, store):
+        raise Refused(f"--out {shown(out)} is the store; name another file")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))

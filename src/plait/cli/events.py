@@ -1,0 +1,100 @@
+"""Events: what the main thread of a run waits for, told by the runner's hooks and by signals."""
+
+from __future__ import annotations
+
+import queue
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from plait.jobs import Hooks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+__all__ = ["Event", "Events", "InFlight", "Signalled", "Stored"]
+
+_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE: Final = 2
+
+
+class Stored(NamedTuple):
+    """One more target's outcome is stored; ``error`` says why it failed, if it did."""
+
+    error: BaseException | None
+
+
+class InFlight(NamedTuple):
+    """So many targets are being fetched now."""
+
+    targets: int
+
+
+class Signalled(NamedTuple):
+    """Somebody wants the run to end."""
+
+    number: int
+
+
+Event = Stored | InFlight | Signalled
+
+
+class Events:
+    """Events in the order in which they happened.
+
+    The queue is one that a signal handler may write to whatever it interrupted, a condition is not.
+    """
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    @property
+    def hooks(self) -> Hooks:
+        """What tells a runner's events."""
+        return Hooks(
+            target=lambda error, _seconds, _nbytes: self._queue.put(Stored(error)),
+            inflight=lambda count: self._queue.put(InFlight(count)),
+        )
+
+    def next(self, timeout: float | None = None) -> Event | None:
+        """Wait for the next event.
+
+        Args:
+            timeout: Seconds to wait at most; ``None`` for as long as it takes.
+
+        Returns:
+            The event, or ``None`` when the time is over.
+        """
+        try:
+            return self._queue.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Within the block, SIGINT and SIGTERM are events; from the third one on they end the process.
+
+        One that was ignored, as in a shell's background, stays so.
+        """
+        before = {number: signal.getsignal(number) for number in _STOPPING}
+        heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+        left = _PATIENCE
+
+        def hear(number: int, _frame: FrameType | None) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                restore()
+            self._queue.put(Signalled(number))
+
+        def restore() -> None:
+            for number, handler in heard.items():
+                signal.signal(number, handler)
+
+        for number in heard:
+            signal.signal(number, hear)
+        try:
+            yield
+        finally:
+            restore()
