@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from plait.jobs import Config, Hooks, Runner, Store
-from tests.jobs.observed import Clock, Observed
+from tests.jobs.observed import Clock, Listener, Observed
 from tests.jobs.sites import MARK, Site
 
 __all__: list[str] = []
@@ -40,17 +41,29 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "plait.db"
 
 
+@pytest.fixture(scope="session")
+def _empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the schema and nothing in it: to copy it is faster than to make it anew for each test."""
+    file = tmp_path_factory.mktemp("store") / "empty.db"
+    Store.open(f"sqlite:///{file}").close()
+    return file
+
+
 @pytest.fixture
-def file_store(path: Path) -> Iterator[Store]:
+def file_store(_empty_file: Path, path: Path) -> Iterator[Store]:
     """A store in a file."""
+    shutil.copyfile(_empty_file, path)
     with Store.open(f"sqlite:///{path}") as store:
         yield store
 
 
 @pytest.fixture(params=["memory", "file"])
-def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     """A store in memory, and one in a file."""
-    with Store.open("sqlite://" if request.param == "memory" else f"sqlite:///{path}") as opened:
+    if request.param == "file":
+        yield request.getfixturevalue("file_store")
+        return
+    with Store.open("sqlite://") as opened:
         yield opened
 
 
@@ -65,6 +78,16 @@ def discreet_log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCapture
         assert "://" not in record.getMessage()
         assert record.exc_info is None
         assert record.stack_info is None
+
+
+@pytest.fixture
+def log() -> Iterator[Listener]:
+    """What is logged, to be waited for."""
+    listener = Listener()
+    logger = logging.getLogger("plait.jobs")
+    logger.addHandler(listener)
+    yield listener
+    logger.removeHandler(listener)
 
 
 StartRunner = Callable[..., Runner]

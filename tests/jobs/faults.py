@@ -71,7 +71,7 @@ class BreakingConnection:
     """
 
     def __init__(self, real: sqlite3.Connection, fault: Callable[[int, str], Fault]) -> None:
-        self._real = real
+        self.real = real
         self._fault = fault
         self._lock = threading.Lock()
         self._count = 0
@@ -93,13 +93,13 @@ class BreakingConnection:
                 self.broken.append(sql)
         if fault == "instead":
             raise sqlite3.OperationalError("disk I/O error")
-        cursor = self._real.execute(sql, parameters)
+        cursor = self.real.execute(sql, parameters)
         if fault == "after":
             raise sqlite3.OperationalError("disk I/O error")
         return cursor
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
+        return getattr(self.real, name)
 
 
 def breaking(store: Store, fault: Callable[[int, str], Fault]) -> BreakingConnection:

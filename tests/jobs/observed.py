@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from typing_extensions import override
+
 from plait.jobs import Hooks
 from tests.jobs.sites import PATIENCE
 
-__all__ = ["TERMINAL", "Clock", "Observed"]
+__all__ = ["TERMINAL", "Clock", "Listener", "Observed"]
 
 TERMINAL = ("done", "partial", "failed", "cancelled")
 
@@ -23,6 +26,36 @@ class Clock:
     def __call__(self) -> float:
         """The time."""
         return self.now
+
+
+class Listener(logging.Handler):
+    """What is logged, to be waited for; ``_changed`` guards and tells of the messages."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self._changed = threading.Condition()
+        self._messages: list[str] = []
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        with self._changed:
+            self._messages.append(record.getMessage())
+            self._changed.notify_all()
+
+    @property
+    def messages(self) -> list[str]:
+        """All that was logged so far."""
+        with self._changed:
+            return list(self._messages)
+
+    def wait_for(self, part: str, times: int = 1) -> None:
+        """Wait until so many messages hold this part."""
+        with self._changed:
+            arrived = self._changed.wait_for(
+                lambda: sum(part in message for message in self._messages) >= times, PATIENCE
+            )
+            messages = list(self._messages)
+        assert arrived, f"nobody logged {part!r}; logged: {messages}"
 
 
 class Observed:

@@ -11,7 +11,18 @@ from typing import Final
 from plait.context import Context
 from plait.jobs import Caller, Options, Result, Target, TurnContext
 
-__all__ = ["MARK", "PATIENCE", "Answer", "Call", "Site", "name_of", "target", "targets"]
+__all__ = [
+    "MARK",
+    "PATIENCE",
+    "Answer",
+    "Call",
+    "Site",
+    "name_of",
+    "target",
+    "targets",
+    "wait_for_close",
+    "when_closing",
+]
 
 PATIENCE: Final = 10.0
 """Seconds after which a test that waits for something gives up; nothing that works takes so long."""
@@ -34,6 +45,26 @@ def targets(prefix: str, count: int) -> list[Target]:
 def name_of(wanted: Target) -> str:
     """What the site knows a target as."""
     return wanted.url.rpartition("/")[2]
+
+
+def wait_for_close(context: Context) -> None:
+    """Wait until the runner closes."""
+    closing = threading.Event()
+    with context.watch(closing.set):
+        assert closing.wait(PATIENCE)
+
+
+def when_closing(answer: Result | BaseException) -> Answer:
+    """An answer that comes when the runner closes."""
+
+    def wait_and_give(context: Context, caller: Caller, wanted: Target) -> Result:
+        del caller, wanted
+        wait_for_close(context)
+        if isinstance(answer, Result):
+            return answer
+        raise answer
+
+    return wait_and_give
 
 
 @dataclass(frozen=True)

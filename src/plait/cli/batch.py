@@ -34,6 +34,7 @@ _LIMITS: Final = Limits()
 _MAX_TARGETS: Final = 10_000
 _NO_MAX_BYTES: Final = 2**62
 _IN_MEMORY: Final = "sqlite://"
+_URL: Final = re.compile(r"[a-z][a-z0-9+]+:/")  # a Path has made one slash of two
 _SEPARATORS: Final = re.compile(r"[\s,]+")
 
 
@@ -176,9 +177,10 @@ def _runner(file: Path | None, fetch: FetchFunc, config: Config) -> Iterator[Run
 def _store_url(file: Path | None) -> str:
     if file is None:
         return _IN_MEMORY
-    if "?" in str(file) or "://" in str(file):
-        raise Refused(f"--store {shown(file)}: give the name of a file, without ? or ://")
-    return f"sqlite:///{file.absolute()}"
+    if _URL.match(str(file)):
+        raise Refused(f"--store {shown(file)} is a URL; give the name of a file")
+    escaped = str(file.absolute()).replace("%", "%25").replace("?", "%3F")
+    return f"sqlite:///{escaped}"
 
 
 def _checked_defaults(mode: str, grep: str) -> Options:

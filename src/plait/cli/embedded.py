@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from plait.cli.errors import ALL_DONE, BY_SIGNAL, SOME_FAILED, Refused
 from plait.cli.events import InFlight, Signalled, Stored
+from plait.jobs import StoreError
 from plait.jobs.states import TargetState
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddedRun"]
 
+_SHOWN: Final = (TargetState.DONE, TargetState.FAILED, TargetState.RUNNING, TargetState.PENDING)
 _SETTLED: Final = frozenset({TargetState.DONE.value, TargetState.FAILED.value})
 _READING_SHARE: Final = 0.1  # of the time: a job is read as a whole, which takes longer the larger it is
 
@@ -78,7 +81,8 @@ class EmbeddedRun:
             interrupted = not self._reused and self._wait_for_end()
             self._write(self._read())
         except BaseException:
-            self._runner.cancel(self._job_id)
+            with suppress(StoreError):  # then the error in hand says more
+                self._runner.cancel(self._job_id)
             raise
         self._display.note(self._summary())
         if interrupted:
@@ -145,6 +149,5 @@ class EmbeddedRun:
                 self._counts[target.status] += 1
 
     def _summary(self) -> str:
-        shown = {state.value: self._counts[state.value] for state in TargetState}
-        parts = [f"{count} {state}" for state, count in shown.items() if count or state == TargetState.DONE]
-        return ", ".join(parts)
+        states = [state.value for state in _SHOWN if self._counts[state.value] or state is TargetState.DONE]
+        return ", ".join(f"{self._counts[state]} {state}" for state in states)

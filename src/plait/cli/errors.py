@@ -99,9 +99,12 @@ def _ended_by(error: Exception | KeyboardInterrupt) -> int:
 
 
 def say(text: str) -> None:
-    """Write one line of the command's own to standard error; one that nobody can read is lost."""
+    """Write one line of the command's own to standard error; where nobody can read it, it is lost."""
+    if sys.stderr is None:
+        return
     with suppress(OSError):
-        click.echo(f"plait: {one_line(text)}", err=True)
+        sys.stderr.write(f"plait: {one_line(text)}\n")
+        sys.stderr.flush()
 
 
 def one_line(text: str) -> str:

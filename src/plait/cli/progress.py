@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Column
 from typing_extensions import override
 
-from plait.cli.errors import say
+from plait.cli.errors import one_line, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,7 +111,7 @@ class Bar(Display):
 
     @override
     def note(self, text: str) -> None:
-        say(text)  # the bar has standard error redirected, to show it above itself
+        self._progress.console.print(f"plait: {one_line(text)}", markup=False, highlight=False, soft_wrap=True)
 
     @override
     def stored(self, done: int, error: BaseException | None) -> None:

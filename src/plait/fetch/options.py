@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from plait.fetch.extract import MODES
 from plait.fetch.lines import compile_pattern
 from plait.jobs.errors import TargetError
-
-if TYPE_CHECKING:
-    from plait.jobs.model import Options
+from plait.jobs.model import Options
 
 __all__ = ["DEFAULT_MODE", "SUPPORTED_MODES", "Selection", "read_options"]
 
 DEFAULT_MODE: Final = "markdown"
 SUPPORTED_MODES: Final = (*MODES, "raw")
 _LATER: Final = ("pages", "jq", "question", "context", "recover")
+_NOTHING: Final = Options()
 _SUPPORTED: Final = f"this release supports mode ({', '.join(SUPPORTED_MODES)}) and grep"
 
 
@@ -43,10 +42,8 @@ def read_options(options: Options) -> Selection:
         TargetError: 422: an option that this release does not have, an unknown mode, a pattern not of RE2.
     """
     for name in _LATER:
-        if getattr(options, name) not in ("", None, False):
+        if getattr(options, name) != getattr(_NOTHING, name):
             raise TargetError(f"the option {name!r} is not supported", f"leave it out: {_SUPPORTED}", 422)
-    if options.context is not None:
-        raise TargetError("the option 'context' is not supported", f"leave it out: {_SUPPORTED}", 422)
     mode = options.mode or DEFAULT_MODE
     if mode not in SUPPORTED_MODES:
         raise TargetError(f"the mode {mode[:40]!r} is not supported", f"use another: {_SUPPORTED}", 422)

@@ -119,6 +119,8 @@ class Runner:
         """
         if self._closing:
             raise RunnerClosed("the runner is closed and takes no more jobs; make a new one")
+        if isinstance(targets, list):
+            targets = tuple(targets)  # so that nobody changes it between the check and the storing
         check_submission(caller, caller_class, targets)
         if len(targets) == 0:
             raise NoTargets("no targets: the list is empty; submit one target or more")

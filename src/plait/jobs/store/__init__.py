@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from plait.jobs.store.store import (
-    Cancellation,
-    Caps,
-    Creation,
-    Ending,
-    Idle,
-    Interrupted,
-    NewJob,
-    Store,
-    Turn,
-)
+from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
+from plait.jobs.store.store import Store
 
 __all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Store", "Turn"]

@@ -9,8 +9,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from typing_extensions import override
 
 from plait.jobs.errors import StoreError
-from plait.jobs.store.database import Database, Session
+from plait.jobs.store.database import Database
 from plait.jobs.store.migrate import migrate
+from plait.jobs.store.session import Session
 from plait.jobs.store.statements import Statement
 from plait.jobs.store.sums import TableSums
 
@@ -164,13 +165,18 @@ _ADVICE: Final = {
     "57": "the server is shutting down or starting; try again",
 }
 
+_ADVICE_WITHOUT_CODE: Final = {  # what libpq meets before there is a session
+    "OperationalError": _SERVER_ADVICE,
+    "ProgrammingError": "the URL has an option that libpq does not know; correct or remove it",
+}
+
 
 def _postgres_advice(error: BaseException) -> str:
     """What can be done, and the reason; never the server's or driver's own words, see ``_postgres_reason``."""
     original = getattr(error, "orig", None) or error
     state = getattr(original, "sqlstate", None) or ""
     advice = _ADVICE.get(state) or _ADVICE.get(state[:2])
-    if advice is None and not state and type(original).__name__ == "OperationalError":
-        advice = _SERVER_ADVICE  # libpq reports what happens before a session without a code
+    if advice is None and not state:
+        advice = _ADVICE_WITHOUT_CODE.get(type(original).__name__)
     reason = _postgres_reason(error)
     return f"{advice} ({reason})" if advice else reason

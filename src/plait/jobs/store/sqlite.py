@@ -13,8 +13,9 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from typing_extensions import override
 
 from plait.jobs.errors import StoreError, StoreInUse
-from plait.jobs.store.database import Database, Session
+from plait.jobs.store.database import Database
 from plait.jobs.store.migrate import migrate
+from plait.jobs.store.session import Session
 from plait.jobs.store.sums import MemorySums
 
 if TYPE_CHECKING:

@@ -4,118 +4,40 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-import msgspec
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from plait.jobs.errors import Busy, CallerBusy, StoreError, TooManyTargets
-from plait.jobs.model import Caller, Job, JobStatus, Options, Result, Submission, Target, TargetStatus
-from plait.jobs.outcomes import Done, Failed, Settled
-from plait.jobs.states import TARGET_TRANSITIONS, JobState, TargetEvent, TargetState, after_outcome
+from plait.jobs.model import JobStatus, Submission
+from plait.jobs.outcomes import Failed, Settled
+from plait.jobs.states import JobState, after_outcome
 from plait.jobs.store.postgres import PostgresDatabase
+from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
+from plait.jobs.store.rows import (
+    job_of,
+    options_json,
+    outcome_parameters,
+    target_status_of,
+    turn_of,
+    turn_parameters,
+)
 from plait.jobs.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from plait.jobs.store.database import Database, Session
+    from plait.jobs.store.database import Database
+from plait.jobs.store.session import Session
 
-__all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Store", "Turn"]
+__all__ = ["Store"]
 
 _Ended = TypeVar("_Ended")
 
 INTERRUPTED: Final = "interrupted by a restart"
 _SYNCHRONOUS: Final = ("NORMAL", "FULL")
-
-
-class NewJob(msgspec.Struct, frozen=True):
-    """A job to be stored: its id, whose it is, its key and its targets; ``now`` in unix seconds."""
-
-    id: str
-    caller: Caller
-    caller_class: str
-    idem_key: str
-    targets: tuple[Target, ...]
-    now: float
-
-
-class Caps(msgspec.Struct, frozen=True):
-    """What a submit must stay within, and the unix seconds from which a finished job is fresh."""
-
-    targets_per_job: int
-    jobs_per_caller: int
-    jobs_total: int
-    fresh_from: float
-
-
-class Creation(msgspec.Struct, frozen=True):
-    """What a submit came to, and the live jobs right after it."""
-
-    submission: Submission
-    live: int
-
-
-class Turn(msgspec.Struct, frozen=True):
-    """One target's go: the job and target, and the lease that lets its outcome be stored.
-
-    ``busy_for`` says for how many seconds the target had been coming back busy at ``taken_at`` (monotonic
-    seconds); it is ``None`` for one that has not. ``created_at`` is the job's, in unix seconds.
-    """
-
-    seq: int
-    job_id: str
-    owner: str
-    epoch: int
-    caller: Caller
-    caller_class: str
-    total: int
-    done: int
-    failed: int
-    created_at: float
-    busy_for: float | None
-    taken_at: float
-    target: Target
-
-    @property
-    def idx(self) -> int:
-        """The target's place in its job; jobs are serial, so it is the number of outcomes before it."""
-        return self.done
-
-
-class Idle(msgspec.Struct, frozen=True):
-    """No turn to take: look again after ``wait`` seconds, or when something changes if it is ``None``."""
-
-    wait: float | None
-
-
-class Ending(msgspec.Struct, frozen=True):
-    """How a turn ended in the store.
-
-    ``status`` is the job's if this very turn finished it, else ``None``; ``live`` counts the live jobs and
-    ``nbytes`` the stored bytes of all jobs right after it.
-    """
-
-    status: str | None
-    live: int
-    nbytes: int
-
-
-class Cancellation(msgspec.Struct, frozen=True):
-    """A job that a cancel ended: its row, when it was submitted, and the live jobs right after it."""
-
-    seq: int
-    created_at: float
-    live: int
-
-
-class Interrupted(msgspec.Struct, frozen=True):
-    """A job whose runner had died, and when it was submitted."""
-
-    job_id: str
-    created_at: float
 
 
 class Store:
@@ -231,7 +153,7 @@ class Store:
         session.run_many(
             self._sql.insert_target,
             [
-                {"seq": row[0], "idx": idx, "url": target.url, "options": _options_json(target.options)}
+                {"seq": row[0], "idx": idx, "url": target.url, "options": options_json(target.options)}
                 for idx, target in enumerate(job.targets)
             ],
         )
@@ -281,7 +203,7 @@ class Store:
         job = session.row(self._sql.take_job, parameters)
         if job is None:
             return Idle(self._seconds_until_next(session, parameters))
-        return _turn(job, owner, now)
+        return turn_of(job, owner, now)
 
     def _release_due_retries(self, session: Session, parameters: dict[str, object], now: float) -> None:
         session.run(self._sql.release_due_retries, parameters)
@@ -321,13 +243,13 @@ class Store:
     def _settle(self, session: Session, turn: Turn, outcome: Settled, now: float) -> Ending | None:
         failed = isinstance(outcome, Failed)
         status = after_outcome(total=turn.total, done=turn.done + 1, failed=turn.failed + failed)
-        parameters = _turn_parameters(turn)
+        parameters = turn_parameters(turn)
         parameters["failed"] = int(failed)
         parameters["nbytes"] = nbytes = outcome.nbytes
         ended = status is not JobState.RUNNING and self._finish(session, parameters, status, now)
         if not ended and not session.changes(self._sql.count_outcome, parameters):
             return self._settled_before(session, parameters, status)
-        session.run(self._sql.settle_target, parameters | _outcome_parameters(outcome))
+        session.run(self._sql.settle_target, parameters | outcome_parameters(outcome))
         usage = self._sums.add(session, live=-1 if ended else 0, nbytes=nbytes)
         return Ending(status.value if ended else None, usage.live, usage.nbytes)
 
@@ -359,7 +281,7 @@ class Store:
     def _defer(self, session: Session, turn: Turn, delay: float) -> bool:
         now = time.monotonic()
         self._earliest_retry = min(self._earliest_retry, now + delay)
-        return session.changes(self._sql.defer_job, _turn_parameters(turn) | {"delay": delay, "store_now": now})
+        return session.changes(self._sql.defer_job, turn_parameters(turn) | {"delay": delay, "store_now": now})
 
     def release(self, turn: Turn) -> bool:
         """Make a target that got no outcome pending again.
@@ -371,7 +293,7 @@ class Store:
             StoreError: The database refused; nothing changed.
         """
         with self._database.transaction("put a target back") as session:
-            return session.changes(self._sql.return_job, _turn_parameters(turn))
+            return session.changes(self._sql.return_job, turn_parameters(turn))
 
     def release_forgotten(self, owner: str, known: set[int]) -> None:
         """Give back turns of ``owner`` that it does not know of, as after a commit of unknown fate.
@@ -442,7 +364,7 @@ class Store:
             if job is None:
                 return None
             targets = session.rows(self._sql.read_targets, {"seq": job[0]})
-        return JobStatus(_job(job), [_target_status(row) for row in targets])
+        return JobStatus(job_of(job), [target_status_of(row) for row in targets])
 
     # --- what goes
 
@@ -542,48 +464,3 @@ def _open_database(url: URL, synchronous: str) -> Database:
     if url.get_backend_name() == "sqlite":
         return SQLiteDatabase(url.set(drivername="sqlite"), synchronous)
     return PostgresDatabase(url.set(drivername="postgresql+psycopg"))
-
-
-_NO_OPTIONS: Final = Options()
-_encode_options: Final = msgspec.json.Encoder().encode
-_decode_options: Final = msgspec.json.Decoder(Options).decode
-_decode_result: Final = msgspec.json.Decoder(Result).decode
-
-
-def _options_json(options: Options) -> str:
-    return "{}" if options == _NO_OPTIONS else _encode_options(options).decode()
-
-
-def _options(encoded: str) -> Options:
-    return _NO_OPTIONS if encoded == "{}" else _decode_options(encoded)
-
-
-_STATUS_DONE: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.SUCCEED].value
-_STATUS_FAILED: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL].value
-
-
-def _turn(row: tuple[Any, ...], owner: str, now: float) -> Turn:
-    seq, job_id, epoch, name, workspace, caller_class, total, done, failed, created_at, busy_for, url, options = row
-    caller = Caller(name, workspace)
-    target = Target(url, _options(options))
-    return Turn(seq, job_id, owner, epoch, caller, caller_class, total, done, failed, created_at, busy_for, now, target)
-
-
-def _turn_parameters(turn: Turn) -> dict[str, object]:
-    return {"seq": turn.seq, "idx": turn.done, "owner": turn.owner, "epoch": turn.epoch}
-
-
-def _outcome_parameters(outcome: Settled) -> dict[str, object]:
-    if isinstance(outcome, Done):
-        return {"target_status": _STATUS_DONE, "result": outcome.result.decode(), "error": None, "hint": None}
-    return {"target_status": _STATUS_FAILED, "result": None, "error": outcome.error, "hint": outcome.hint or None}
-
-
-def _job(row: tuple[Any, ...]) -> Job:
-    _seq, job_id, caller, status, error, total, done, created_at = row
-    return Job(job_id, caller, status, error, total, done, int(created_at))
-
-
-def _target_status(row: tuple[Any, ...]) -> TargetStatus:
-    idx, url, status, result, error, hint = row
-    return TargetStatus(idx, url, status, None if result is None else _decode_result(result), error or "", hint or "")

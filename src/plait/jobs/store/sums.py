@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from plait.jobs.store.database import Session
+    from plait.jobs.store.session import Session
     from plait.jobs.store.statements import Statements
 
 __all__ = ["MemorySums", "Sums", "TableSums", "Usage"]

@@ -1,0 +1,96 @@
+"""What goes into a store and comes out of it, other than what callers see."""
+
+from __future__ import annotations
+
+import msgspec
+
+from plait.jobs.model import Caller, Submission, Target
+
+__all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Turn"]
+
+
+class NewJob(msgspec.Struct, frozen=True):
+    """A job to be stored: its id, whose it is, its key and its targets; ``now`` in unix seconds."""
+
+    id: str
+    caller: Caller
+    caller_class: str
+    idem_key: str
+    targets: tuple[Target, ...]
+    now: float
+
+
+class Caps(msgspec.Struct, frozen=True):
+    """What a submit must stay within, and the unix seconds from which a finished job is fresh."""
+
+    targets_per_job: int
+    jobs_per_caller: int
+    jobs_total: int
+    fresh_from: float
+
+
+class Creation(msgspec.Struct, frozen=True):
+    """What a submit came to, and the live jobs right after it."""
+
+    submission: Submission
+    live: int
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One target's go: the job and target, and the lease that lets its outcome be stored.
+
+    ``busy_for`` says for how many seconds the target had been coming back busy at ``taken_at`` (monotonic
+    seconds); it is ``None`` for one that has not. ``created_at`` is the job's, in unix seconds.
+    """
+
+    seq: int
+    job_id: str
+    owner: str
+    epoch: int
+    caller: Caller
+    caller_class: str
+    total: int
+    done: int
+    failed: int
+    created_at: float
+    busy_for: float | None
+    taken_at: float
+    target: Target
+
+    @property
+    def idx(self) -> int:
+        """The target's place in its job; jobs are serial, so it is the number of outcomes before it."""
+        return self.done
+
+
+class Idle(msgspec.Struct, frozen=True):
+    """No turn to take: look again after ``wait`` seconds, or when something changes if it is ``None``."""
+
+    wait: float | None
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a turn ended in the store.
+
+    ``status`` is the job's if this very turn finished it, else ``None``; ``live`` counts the live jobs and
+    ``nbytes`` the stored bytes of all jobs right after it.
+    """
+
+    status: str | None
+    live: int
+    nbytes: int
+
+
+class Cancellation(msgspec.Struct, frozen=True):
+    """A job that a cancel ended: its row, when it was submitted, and the live jobs right after it."""
+
+    seq: int
+    created_at: float
+    live: int
+
+
+class Interrupted(msgspec.Struct, frozen=True):
+    """A job whose runner had died, and when it was submitted."""
+
+    job_id: str
+    created_at: float
