@@ -6,6 +6,7 @@ Every figure is a median of rounds in which the contestants take turns, so that 
 from __future__ import annotations
 
 import argparse
+import os
 import sqlite3
 import statistics
 import tempfile
@@ -15,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
 from huey import SqliteHuey
 
 from plait import Caller, Config, Context, Hooks, Result, Runner, Store, Target
@@ -138,7 +138,7 @@ def huey_rate(folder: Path, count: int, longest_poll: float) -> Rate:
     huey = SqliteHuey(filename=str(folder / "huey.db"))
     done = threading.Semaphore(0)
 
-    @huey.task()
+    @huey.task()  # type: ignore[untyped-decorator]  # huey has no types
     def work() -> str:
         done.release()
         return "ok"
@@ -218,23 +218,26 @@ def latency(quiet_seconds: float) -> None:
     ended = threading.Semaphore(0)
     drain = Drain()
     drain.go.set()
-    with tempfile.TemporaryDirectory() as folder, Store.open(f"sqlite:///{folder}/plait.db") as store:
-        with Runner(store, drain, config(counting(ended))) as runner:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.open(f"sqlite:///{folder}/plait.db") as store,
+        Runner(store, drain, config(counting(ended))) as runner,
+    ):
 
-            def timed(label: str, targets: int, waits_for_outcome: bool) -> float:
-                started = time.perf_counter()
-                runner.submit(BOB, "fleet", [Target(f"{label}/{number}") for number in range(targets)])
-                if waits_for_outcome:
-                    ended.acquire()
-                    return time.perf_counter() - started
-                seconds = time.perf_counter() - started
+        def timed(label: str, targets: int, waits_for_outcome: bool) -> float:
+            started = time.perf_counter()
+            runner.submit(BOB, "fleet", [Target(f"{label}/{number}") for number in range(targets)])
+            if waits_for_outcome:
                 ended.acquire()
-                return seconds
+                return time.perf_counter() - started
+            seconds = time.perf_counter() - started
+            ended.acquire()
+            return seconds
 
-            submits = [timed(f"submit {number}", 32, False) for number in range(200)]
-            outcomes = [timed(f"outcome {number}", 1, True) for number in range(200)]
-            time.sleep(quiet_seconds)
-            quiet = timed("quiet", 1, True)
+        submits = [timed(f"submit {number}", 32, False) for number in range(200)]
+        outcomes = [timed(f"outcome {number}", 1, True) for number in range(200)]
+        time.sleep(quiet_seconds)
+        quiet = timed("quiet", 1, True)
     print("\nLatency                                    median ms    99th percentile ms")
     for name, seconds in (("submit of 32 targets", submits), ("submit to stored outcome, idle", outcomes)):
         ordered = sorted(seconds)
@@ -265,20 +268,27 @@ def fairness() -> None:
     print(f"\nFairness: A has 1,000 targets queued, B submits 10; B's end at places {places}")
 
 
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def memory(turns: int) -> None:
     """Resident memory before and after many turns of one runner."""
     ended = threading.Semaphore(0)
     drain = Drain()
     drain.go.set()
-    process = psutil.Process()
     per_job = 10_000
-    with tempfile.TemporaryDirectory() as folder, Store.open(f"sqlite:///{folder}/plait.db") as store:
-        with Runner(store, drain, config(counting(ended))) as runner:
-            sizes: list[int] = []
-            for job in range(turns // per_job + 1):
-                runner.submit(ANN, "fleet", [Target(f"{job}/{number}") for number in range(per_job)])
-                ended.acquire()
-                sizes.append(process.memory_info().rss)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Store.open(f"sqlite:///{folder}/plait.db") as store,
+        Runner(store, drain, config(counting(ended))) as runner,
+    ):
+        sizes: list[int] = []
+        for job in range(turns // per_job + 1):
+            runner.submit(ANN, "fleet", [Target(f"{job}/{number}") for number in range(per_job)])
+            ended.acquire()
+            sizes.append(_resident_bytes())
     grown = (sizes[-1] - sizes[0]) / 2**20
     print(f"\nMemory: {sizes[0] / 2**20:.1f} MiB after {per_job:,} turns; {grown:+.1f} MiB after {turns:,} more")
 
