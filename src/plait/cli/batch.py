@@ -145,7 +145,7 @@ def command(
         retry_for=retry_for,
         hooks=events.hooks,
     )
-    with events.signals(), results_to(out) as results, _runner(store, Fetch(policy, limits), config) as runner:
+    with events.signals(), results_to(out) as results, _runner(store, Fetch(policy, limits), config, events) as runner:
         return _run(runner, caller, targets, events=events, results=results, quiet=quiet)
 
 
@@ -157,7 +157,10 @@ def _run(
     with display_for(targets, quiet=quiet, shared=results.on_terminal) as display:
         count = f"{len(targets)} target{'' if len(targets) == 1 else 's'}"
         if submission.reused:
-            display.note(f"job {submission.id} was reused: the results of the same {count} are in the store")
+            display.note(
+                f"job {submission.id} was reused: the same {count} are in the store, nothing is fetched; "
+                "name another --store to fetch anew"
+            )
         else:
             display.note(f"job {submission.id}: {count}")
         run = EmbeddedRun(runner, submission, total=len(targets), events=events, results=results, display=display)
@@ -165,22 +168,21 @@ def _run(
 
 
 @contextmanager
-def _runner(file: Path | None, fetch: FetchFunc, config: Config) -> Iterator[Runner]:
+def _runner(file: Path | None, fetch: FetchFunc, config: Config, events: Events) -> Iterator[Runner]:
     """A runner of this process on a store of its own."""
     try:
-        with Store.open(_store_url(file)) as store, Runner(store, fetch, config) as runner:
+        with Store.open(_store_url(file)) as store, Runner(store, fetch, config, log=events.log) as runner:
             yield runner
     except StoreError as error:
         raise Refused(str(error)) from error
 
 
-def _store_url(file: Path | None) -> str:
+def _store_url(file: Path | None) -> str | Path:
     if file is None:
         return _IN_MEMORY
     if _URL.match(str(file)):
         raise Refused(f"--store {shown(file)} is a URL; give the name of a file")
-    escaped = str(file.absolute()).replace("%", "%25").replace("?", "%3F")
-    return f"sqlite:///{escaped}"
+    return file
 
 
 def _checked_defaults(mode: str, grep: str) -> Options:

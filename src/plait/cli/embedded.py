@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from plait.cli.errors import ALL_DONE, BY_SIGNAL, SOME_FAILED, Refused
-from plait.cli.events import InFlight, Signalled, Stored
+from plait.cli.events import InFlight, Signalled, Stored, Warned
 from plait.jobs import StoreError
 from plait.jobs.states import TargetState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from plait.cli.events import Event, Events
     from plait.cli.progress import Display
     from plait.cli.results import Results
-    from plait.jobs import Runner, Submission, TargetStatus
+    from plait.jobs import Runner, Submission
 
 __all__ = ["EmbeddedRun"]
 
 _SHOWN: Final = (TargetState.DONE, TargetState.FAILED, TargetState.RUNNING, TargetState.PENDING)
-_SETTLED: Final = frozenset({TargetState.DONE.value, TargetState.FAILED.value})
-_READING_SHARE: Final = 0.1  # of the time: a job is read as a whole, which takes longer the larger it is
+_PIECE: Final = 100  # targets read at once, so that a long job is never in memory as a whole
 
 
 class EmbeddedRun:
@@ -60,7 +56,6 @@ class EmbeddedRun:
         self._in_flight = 0
         self._signals: list[int] = []
         self._written = 0
-        self._read_again_at = 0.0
         self._counts: Counter[str] = Counter()
 
     def follow(self) -> int:
@@ -79,7 +74,7 @@ class EmbeddedRun:
         """
         try:
             interrupted = not self._reused and self._wait_for_end()
-            self._write(self._read())
+            self._write(self._total)
         except BaseException:
             with suppress(StoreError):  # then the error in hand says more
                 self._runner.cancel(self._job_id)
@@ -92,11 +87,11 @@ class EmbeddedRun:
     def _wait_for_end(self) -> bool:
         """Wait until all is stored, or a signal has ended the job before that; whether one has."""
         while self._stored < self._total:
-            self._take(self._events.next(self._patience()))
+            self._take(self._events.next())
             if self._signals and self._runner.cancel(self._job_id):
                 self._wait_for_target_in_flight()
                 return True
-            self._write_stored()
+            self._write(self._stored)
         return False
 
     def _wait_for_target_in_flight(self) -> None:
@@ -105,7 +100,7 @@ class EmbeddedRun:
             self._take(self._events.next())
         self._runner.close()  # stores what has just come back, and cancels what has not
 
-    def _take(self, event: Event | None) -> None:
+    def _take(self, event: Event) -> None:
         match event:
             case Stored(error):
                 self._stored += 1
@@ -114,39 +109,25 @@ class EmbeddedRun:
                 self._in_flight = targets
             case Signalled(number):
                 self._signals.append(number)
-            case None:
-                pass
+            case Warned(text):
+                self._display.note(f"warning: {text}")
 
-    def _patience(self) -> float | None:
-        """Seconds until what is stored may be read and written; ``None`` while there is nothing new."""
-        return max(0.0, self._read_again_at - time.monotonic()) if self._written < self._stored else None
-
-    def _write_stored(self) -> None:
-        if self._patience() != 0.0:
-            return
-        started = time.monotonic()
-        targets = self._read()
-        ended = time.monotonic()
-        self._read_again_at = ended + (ended - started) * (1 / _READING_SHARE - 1)
-        fresh = targets[self._written :]
-        unsettled = next((at for at, target in enumerate(fresh) if target.status not in _SETTLED), len(fresh))
-        self._write(targets[: self._written + unsettled])
-
-    def _read(self) -> list[TargetStatus]:
-        status = self._runner.status(self._job_id)
-        if status is None:
-            raise Refused("the job is no longer in the store: something else has removed it; run again")
-        return status.targets
-
-    def _write(self, targets: Sequence[TargetStatus]) -> None:
-        """Write those of the first targets that are not written yet."""
-        if self._written == len(targets):
+    def _write(self, end: int) -> None:
+        """Write the lines of the targets before the one numbered ``end`` that are not written yet."""
+        if self._written == end:
             return
         with self._display.aside():
-            for target in targets[self._written :]:
-                self._results.write(target)
-                self._written += 1
-                self._counts[target.status] += 1
+            while self._written < end:
+                self._write_piece(min(_PIECE, end - self._written))
+
+    def _write_piece(self, size: int) -> None:
+        targets = self._runner.targets(self._job_id, first=self._written, limit=size)
+        if not targets:
+            raise Refused("the job is no longer in the store: something else has removed it; run again")
+        for target in targets:
+            self._results.write(target)
+            self._written += 1
+            self._counts[target.status] += 1
 
     def _summary(self) -> str:
         states = [state.value for state in _SHOWN if self._counts[state.value] or state is TargetState.DONE]

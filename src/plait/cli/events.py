@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from typing_extensions import override
 
 from plait.jobs import Hooks
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["Event", "Events", "InFlight", "Signalled", "Stored"]
+__all__ = ["Event", "Events", "InFlight", "Signalled", "Stored", "Warned"]
 
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE: Final = 2
@@ -37,7 +40,13 @@ class Signalled(NamedTuple):
     number: int
 
 
-Event = Stored | InFlight | Signalled
+class Warned(NamedTuple):
+    """The runner has met something that an operator should know."""
+
+    text: str
+
+
+Event = Stored | InFlight | Signalled | Warned
 
 
 class Events:
@@ -57,19 +66,16 @@ class Events:
             inflight=lambda count: self._queue.put(InFlight(count)),
         )
 
-    def next(self, timeout: float | None = None) -> Event | None:
-        """Wait for the next event.
+    @property
+    def log(self) -> logging.Logger:
+        """Where a runner's warnings go, to be shown by whoever shows the progress."""
+        log = logging.Logger("plait.cli", logging.WARNING)  # noqa: LOG001 - a registered one would outlive the run
+        log.addHandler(_Warnings(self._queue))
+        return log
 
-        Args:
-            timeout: Seconds to wait at most; ``None`` for as long as it takes.
-
-        Returns:
-            The event, or ``None`` when the time is over.
-        """
-        try:
-            return self._queue.get(timeout=timeout)
-        except queue.Empty:
-            return None
+    def next(self) -> Event:
+        """Wait for the next event."""
+        return self._queue.get()
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -98,3 +104,13 @@ class Events:
             yield
         finally:
             restore()
+
+
+class _Warnings(logging.Handler):
+    def __init__(self, events: queue.SimpleQueue[Event]) -> None:
+        super().__init__()
+        self._events = events
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        self._events.put(Warned(record.getMessage()))

@@ -60,6 +60,7 @@ class Ledger:
         rotation: Rotation,
         observers: Observers,
         wake_up: WakeUp,
+        job_ended: WakeUp,
         config: Config,
         clock: Callable[[], float],
         log: Logger,
@@ -68,6 +69,7 @@ class Ledger:
         self._rotation = rotation
         self._observers = observers
         self._wake_up = wake_up
+        self._job_ended = job_ended
         self._config = config
         self._clock = clock
         self._log = log
@@ -152,6 +154,7 @@ class Ledger:
         if ending.status is not None:
             self._observers.ended(turn.job_id, ending.status, max(0.0, self._clock() - turn.created_at))
             self._observers.flush()
+            self._job_ended.wake()
 
     def _evict(self, turn: Turn) -> None:
         try:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
+import math
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
+from plait.context import Context
 from plait.jobs.errors import NoTargets, RunnerClosed, StoreError
 from plait.jobs.idempotency import idem_key
 from plait.jobs.ledger import Ledger
 from plait.jobs.model import Config
 from plait.jobs.observers import Observers
 from plait.jobs.rotation import Rotation, WakeUp
-from plait.jobs.states import JobState
+from plait.jobs.states import LIVE_STATES, JobState
 from plait.jobs.store import Caps, NewJob, Store
 from plait.jobs.validation import check_submission
 from plait.jobs.workers import Workers
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from plait.jobs.model import Caller, FetchFunc, JobStatus, Submission, Target
+    from plait.jobs.model import Caller, FetchFunc, JobStatus, Submission, Target, TargetStatus
 
 __all__ = ["Runner"]
 
+_LOOK_AGAIN_SECONDS: Final = 1.0
 _log = logging.getLogger("plait.jobs")
 
 
@@ -64,12 +67,14 @@ class Runner:
         self._log = log
         self._observers = Observers(self._config.hooks, log)
         self._wake_up = WakeUp()
+        self._job_ended = WakeUp()
         self._rotation = Rotation(store, secrets.token_hex(16), self._observers)
         self._ledger = Ledger(
             store=store,
             rotation=self._rotation,
             observers=self._observers,
             wake_up=self._wake_up,
+            job_ended=self._job_ended,
             config=self._config,
             clock=clock,
             log=log,
@@ -83,6 +88,8 @@ class Runner:
             count=self._config.workers,
             log=log,
         )
+        # Another machine's runner may end a job of a shared store, which nothing here is told of.
+        self._look_again_after = _LOOK_AGAIN_SECONDS if store.shared else math.inf
         self._closing = False
         self._close_lock = threading.Lock()  # held by the one thread that waits for the others to end
         self._recover()
@@ -152,6 +159,7 @@ class Runner:
             return False
         self._observers.ended(job_id, JobState.CANCELLED.value, max(0.0, now - cancellation.created_at))
         self._observers.flush()
+        self._job_ended.wake()
         return True
 
     def status(self, job_id: str) -> JobStatus | None:
@@ -167,6 +175,46 @@ class Runner:
             StoreError: The database refused.
         """
         return self._store.status(job_id)
+
+    def wait(self, job_id: str, timeout: float | None = None) -> JobStatus | None:
+        """Wait until a job is terminal, and return its status.
+
+        Args:
+            job_id: The job's id.
+            timeout: Seconds to wait at most; ``None`` for as long as it takes.
+
+        Returns:
+            As ``status``; of a job that still lives when the time is over or the runner closes.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        waiting = Context(timeout)
+        while True:
+            ticket = self._job_ended.ticket()
+            job = self._store.job(job_id)
+            if job is None or job.status not in LIVE_STATES or self._closing or waiting.remaining() == 0.0:
+                return self.status(job_id)
+            self._job_ended.wait(ticket, min(waiting.remaining(), self._look_again_after))
+
+    def targets(self, job_id: str, first: int = 0, limit: int = 100) -> list[TargetStatus] | None:
+        """How some of a job's targets stand, for one who reads a long job piece by piece; a pure read.
+
+        Args:
+            job_id: The job's id.
+            first: The number of the first target, from 0.
+            limit: The most targets to read.
+
+        Returns:
+            The targets, fewer at the end of the job; ``None`` for a job that is unknown, swept or evicted.
+
+        Raises:
+            StoreError: The database refused.
+            ValueError: A number is negative.
+        """
+        if first < 0 or limit < 0:
+            raise ValueError(f"first and limit must be 0 or more, got {first} and {limit}")
+        return self._store.targets(job_id, first, limit)
 
     def touch(self, job_id: str) -> None:
         """Set the job's lease to now, which keeps it from sweep and eviction (``batch-runner.md``, rule 6).
@@ -191,6 +239,7 @@ class Runner:
         self._closing = True
         self._rotation.close()
         self._workers.close()
+        self._job_ended.wake()
         if self._workers.is_own_thread():
             return
         with self._close_lock:

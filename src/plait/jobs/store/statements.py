@@ -233,7 +233,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     ).where(_j.id == bindparam("id")),
     "read_targets": select(_t.idx, _t.url, _status_seen, _t.result, _t.error, _t.hint)
     .select_from(JOBS.join(TARGETS, _t.job_seq == _j.seq))
-    .where(_j.seq == bindparam("seq"))
+    .where(_j.seq == bindparam("seq"), _t.idx >= bindparam("first"), _t.idx < bindparam("end"))
     .order_by(_t.idx),
     # --- sums, sweep and eviction
     "add_usage": update(USAGE)

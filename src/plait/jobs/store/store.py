@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from plait.jobs.errors import Busy, CallerBusy, StoreError, TooManyTargets
-from plait.jobs.model import JobStatus, Submission
+from plait.jobs.model import Job, JobStatus, Submission, TargetStatus
 from plait.jobs.outcomes import Failed, Settled
 from plait.jobs.states import JobState, after_outcome
 from plait.jobs.store.postgres import PostgresDatabase
@@ -37,6 +38,7 @@ __all__ = ["Store"]
 _Ended = TypeVar("_Ended")
 
 INTERRUPTED: Final = "interrupted by a restart"
+_ALL: Final = 2**31 - 1  # more targets than a job can have
 _SYNCHRONOUS: Final = ("NORMAL", "FULL")
 
 
@@ -54,11 +56,12 @@ class Store:
         self._earliest_retry = -math.inf
 
     @classmethod
-    def open(cls, url: str | URL, *, synchronous: str = "NORMAL") -> Self:
+    def open(cls, url: str | URL | Path, *, synchronous: str = "NORMAL") -> Self:
         """Open a store and bring its schema up to date.
 
         Args:
-            url: ``"sqlite:///plait.db"`` (a file), ``"sqlite://"`` (memory) or ``"postgresql+psycopg://…"``.
+            url: ``"sqlite:///plait.db"`` (a file), ``"sqlite://"`` (memory) or ``"postgresql+psycopg://…"``; a
+                ``Path`` is an SQLite file, whatever characters its name has.
             synchronous: How durable a commit is on SQLite: ``"NORMAL"`` survives the end of the process,
                 ``"FULL"`` the loss of power too.
 
@@ -353,17 +356,39 @@ class Store:
         with self._database.transaction("touch the job") as session:
             session.run(self._sql.touch_job, {"id": job_id, "now": now})
 
+    def job(self, job_id: str) -> Job | None:
+        """Read a job without its targets; writes nothing.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        with self._database.snapshot("read the job") as session:
+            row = session.row(self._sql.read_job, {"id": job_id})
+        return None if row is None else job_of(row)
+
     def status(self, job_id: str) -> JobStatus | None:
         """Read a job and its targets in one snapshot; writes nothing.
 
         Raises:
             StoreError: The database refused.
         """
+        return self._read(job_id, 0, _ALL)
+
+    def targets(self, job_id: str, first: int, limit: int) -> list[TargetStatus] | None:
+        """Read some of a job's targets, from the one numbered ``first`` on; writes nothing.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        status = self._read(job_id, first, min(first + limit, _ALL))
+        return None if status is None else status.targets
+
+    def _read(self, job_id: str, first: int, end: int) -> JobStatus | None:
         with self._database.snapshot("read the job") as session:
             job = session.row(self._sql.read_job, {"id": job_id})
             if job is None:
                 return None
-            targets = session.rows(self._sql.read_targets, {"seq": job[0]})
+            targets = session.rows(self._sql.read_targets, {"seq": job[0], "first": first, "end": end})
         return JobStatus(job_of(job), [target_status_of(row) for row in targets])
 
     # --- what goes
@@ -446,7 +471,9 @@ class Store:
         self._database.unclaim()
 
 
-def _parsed(url: str | URL) -> URL:
+def _parsed(url: str | URL | Path) -> URL:
+    if isinstance(url, Path):
+        return URL.create("sqlite", database=str(url))
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() in {"sqlite", "postgresql"}:
