@@ -1,6 +1,6 @@
 """A small web site on the loopback interface, with pages that behave and some that do not.
 
-Run it with ``python examples/example_site.py --port 8080``, or use it in a program::
+Run it with ``python examples/example_site.py --port 8765``, or use it in a program::
 
     with ExampleSite() as site:
         print(site.url("/index.html"))
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -194,17 +196,22 @@ class _Handler(BaseHTTPRequestHandler):
         """The site keeps its requests for whoever asks, and prints nothing."""
 
 
-def main() -> None:
-    """Serve the site until the program is interrupted."""
+def main() -> int:
+    """Serve the site until the program is interrupted, or for as long as a command runs."""
     parser = argparse.ArgumentParser(description="Serve Plait's example site on the loopback interface.")
-    parser.add_argument("--port", type=int, default=8080, help="where to listen (8080); 0 for any free port")
-    with ExampleSite(parser.parse_args().port) as site:
+    parser.add_argument("--port", type=int, default=8765, help="where to listen (8765); 0 for any free port")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="run this command, and end when it ends")
+    arguments = parser.parse_args()
+    with ExampleSite(arguments.port) as site:
+        if arguments.command:
+            return subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the user's own command
         print(f"The example site is at {site.origin}/ (Ctrl-C ends it)", flush=True)
         try:
             threading.Event().wait()
         except KeyboardInterrupt:
             print("\nThe example site is closed.")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,11 +15,12 @@ __all__ = ["WORKERS", "content_of", "error_of", "main"]
 
 WORKERS = 2
 _CALLERS = 3
+_LONGER_THAN_ANY_URL = 60
 
 
 def content_of(url: str, number: int) -> str:
-    """What fetching a target gives; its length, ``number`` and a constant, names it among all of this process."""
-    return (url + "." * number)[: len(url) + number]
+    """What fetching a target gives; its length follows from ``number`` alone, and names it within its process."""
+    return url.ljust(_LONGER_THAN_ANY_URL + number, ".")
 
 
 def error_of(url: str) -> str:
@@ -39,11 +40,10 @@ class Witness:
     count that sees to it.
     """
 
-    def __init__(self, numbers: random.Random) -> None:
-        self._numbers = numbers
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sizes: dict[int, str] = {}
-        self._longest = 0
+        self._results = 0
 
     def fetch(self, context: Context, caller: Caller, target: Target) -> Result:
         """Do a target: every fourth fails."""
@@ -53,8 +53,8 @@ class Witness:
         if target.url.endswith("3"):
             raise TargetError(error_of(target.url), hint=place)
         with self._lock:
-            self._longest += 1
-            number = self._longest * 8
+            self._results += 1
+            number = self._results
             result = Result(content_of(target.url, number))
             size = len('{"content":""}') + len(result.content)
             self._sizes[size] = f"{place} done {number}"
@@ -80,7 +80,7 @@ def jobs(numbers: random.Random) -> Iterator[tuple[Caller, list[Target]]]:
 def main(url: str, seed: str) -> None:
     """Submit jobs as fast as they are drained."""
     numbers = random.Random(seed)
-    witness = Witness(numbers)
+    witness = Witness()
     room = threading.Semaphore(6)
     hooks = Hooks(target=witness.stored, job_seconds=lambda _seconds: room.release())
     config = Config(workers=WORKERS, jobs_per_caller=100, jobs_total=100, hooks=hooks)

@@ -47,7 +47,7 @@ def child(url: str, seed: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def run_and_kill(url: str, numbers: random.Random) -> list[str]:
-    """Kill the program a random moment after the nth event of some kind; all that it had told."""
+    """Kill the program as soon as it is seen to have told its nth event of some kind; all that it had told."""
     event, after = numbers.choice(EVENTS), numbers.randint(1, 60)
     with child(url, str(numbers.random())) as process:
         assert process.stdout is not None

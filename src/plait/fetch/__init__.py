@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from plait.net.extra import missing
+from plait.net.extra import missing as _missing
 
 try:
     from plait.fetch.pipeline import Fetch
 except ModuleNotFoundError as error:
-    raise missing(error) from error
+    raise _missing(error) from error
 
 __all__ = ["Fetch"]

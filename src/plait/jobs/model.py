@@ -26,7 +26,9 @@ __all__ = [
 ]
 
 CLASS_FLEET: Final = "fleet"
+"""The class of a caller with the fleet's rights."""
 CLASS_RESTRICTED: Final = "restricted"
+"""The class of a caller with fewer."""
 
 
 class Caller(msgspec.Struct, frozen=True):

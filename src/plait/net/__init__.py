@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.net.extra import missing
+from plait.net.extra import missing as _missing
 
 try:
     from plait.net.client import Client, Limits, Response
@@ -26,7 +26,7 @@ try:
     from plait.net.guard import Policy, is_public
     from plait.net.url import Url, parse_url
 except ModuleNotFoundError as error:
-    raise missing(error) from error
+    raise _missing(error) from error
 
 __all__ = [
     "BadEncoding",
