@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 import pytest
 
 from plait.jobs.states import JOB_TRANSITIONS, TARGET_TRANSITIONS, JobState, TargetState
 from tests.docs.markdown import ROOT, blocks
 
+State = TypeVar("State", bound=StrEnum)
+Event = TypeVar("Event", bound=StrEnum)
 
-def diagram(transitions: Mapping[tuple[StrEnum, StrEnum], StrEnum], start: StrEnum, states: type[StrEnum]) -> str:
+
+def diagram(transitions: Mapping[tuple[State, Event], State], start: State, states: type[State]) -> str:
     """A state diagram in Mermaid: an arrow for each pair of states, with all events that lead along it."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for (state, event), following in transitions.items():
@@ -31,9 +35,7 @@ def diagram(transitions: Mapping[tuple[StrEnum, StrEnum], StrEnum], start: StrEn
     ],
 )
 def test_the_architecture_shows_the_diagram_that_the_table_draws(drawn: str) -> None:
-    shown = [
-        block.code for block in blocks((ROOT / "docs/ARCHITECTURE.md").read_text()) if block.language == "mermaid"
-    ]
+    shown = [block.code for block in blocks((ROOT / "docs/ARCHITECTURE.md").read_text()) if block.language == "mermaid"]
     assert drawn in shown, f"the diagram should read:\n{drawn}"
 
 

@@ -52,7 +52,6 @@ hooks = Hooks(job=ended, target=lambda error, seconds, nbytes: tell("stored", er
 with Store.open(url) as store:
     store._database.turn_lease_seconds = float(lease)
     with Runner(store, fetch, Config(jobs_per_caller=100, jobs_total=100, hooks=hooks)) as runner:
-        tell("ready")
         for line in sys.stdin:
             act, *urls = line.split()
             if act == "submit":
@@ -107,22 +106,28 @@ class Elsewhere:
 
 
 class Runners:
-    """The runners, and all that they tell in the order in which it is read."""
+    """The runners, of which the second starts when it is told to, and all that they tell in the order it is read."""
 
     def __init__(self, url: str, lease: float, stack: contextlib.ExitStack) -> None:
         self._told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.fetches: list[Fetch] = []
         self.words: list[tuple[str, str]] = []
-        self.one, self.two = (self._start(name, url, lease, stack) for name in ("one", "two"))
-        self.wait_for("ready", 2)
+        self._arguments = (url, str(lease))
+        self._stack = stack
+        self.one = self._start("one")
 
-    def _start(self, name: str, url: str, lease: float, stack: contextlib.ExitStack) -> Elsewhere:
-        command = [sys.executable, "-c", RUN, url, name, str(lease)]
-        process = stack.enter_context(
+    def start_two(self) -> None:
+        """Start the second runner, which finds what the first has under way taken."""
+        self.two = self._start("two")
+
+    def _start(self, name: str) -> Elsewhere:
+        url, lease = self._arguments
+        command = [sys.executable, "-c", RUN, url, name, lease]
+        process = self._stack.enter_context(
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         )
         runner = Elsewhere(name, process, self._told)
-        stack.callback(runner.end)
+        self._stack.callback(runner.end)
         return runner
 
     def read(self) -> str:
@@ -175,6 +180,7 @@ def test_two_runners_take_their_turns_on_one_circle(postgres_url: str) -> None:
     with two_runners(postgres_url, 30.0) as runners:
         runners.submit(runners.one, "hold-a1", "hold-a2", "hold-a3")
         order = [runners.next_fetch()]
+        runners.start_two()
         runners.submit(runners.two, "hold-b1", "hold-b2", "hold-b3")
         order.append(runners.next_fetch())
         runners.submit(runners.one, "hold-c1", "hold-c2", "hold-c3")
@@ -191,16 +197,19 @@ def test_two_runners_take_their_turns_on_one_circle(postgres_url: str) -> None:
     assert {key for runner, job, key in keys if (runner == "one") != (job in "ac")} == {"-"}
 
 
+FREE: Final = [f"free-{number}" for number in range(7)]
+
+
 def test_two_runners_fetch_and_store_each_target_once(postgres_url: str) -> None:
     """The first target of each runner is held until both have one: so both work, then as fast as they can."""
     with two_runners(postgres_url, 5.0) as runners:
-        for number in range(3):
-            for runner in (runners.one, runners.two):
-                first = "hold" if number == 0 else "free"
-                runners.submit(
-                    runner, *[f"{first if idx == 0 else 'free'}-{runner.name}{number}{idx}" for idx in range(8)]
-                )
+        runners.submit(runners.one, "hold-one", *FREE)
+        runners.wait_for("fetch", 1)
+        runners.start_two()
+        runners.submit(runners.two, "hold-two", *FREE)
         runners.wait_for("fetch", 2)
+        for number in range(4):
+            runners.submit(runners.one if number % 2 else runners.two, f"free-{number}", *FREE)
         for runner in (runners.one, runners.two):
             runner.say("go")
         runners.wait_for("ended", 6)
@@ -218,6 +227,7 @@ def test_the_target_of_a_runner_that_was_killed_is_done_by_the_other(postgres_ur
     with two_runners(postgres_url, 1.0) as runners:
         runners.submit(runners.one, "hold-a1", "free-a2")
         lost = runners.next_fetch()
+        runners.start_two()
         runners.submit(runners.two, "free-b1")
         assert runners.next_fetch().url == "free-b1"
         runners.wait_for("ended", 1)
@@ -235,6 +245,7 @@ def test_the_outcome_of_a_runner_that_was_stopped_for_too_long_is_dropped(postgr
     with two_runners(postgres_url, 1.0) as runners:
         runners.submit(runners.one, "hold-a1")
         lost = runners.next_fetch()
+        runners.start_two()
         runners.submit(runners.two, "free-b1")
         runners.wait_for("ended", 1)
         os.kill(runners.one.process.pid, signal.SIGSTOP)
@@ -259,6 +270,7 @@ def test_a_runner_keeps_the_lease_of_a_long_target(postgres_url: str) -> None:
     with two_runners(postgres_url, 2.0) as runners:
         runners.submit(runners.one, "hold-a1")
         held = runners.next_fetch()
+        runners.start_two()
         ends_of_lease: set[float] = set()
         while len(ends_of_lease) < 5:
             end = read_rows(postgres_url).jobs[held.job_id]["turn_until"]

@@ -111,7 +111,7 @@ def test_rule_1_the_caps_are_checked_in_the_contracts_order(store: Store, start:
     runner.submit(ALICE, "fleet", targets("a", 1))
     with pytest.raises(TooManyTargets, match="3 submitted, at most 2"):
         runner.submit(ALICE, "fleet", targets("b", 3))
-    with pytest.raises(CallerBusy, match=r"1 live job\(s\), its limit"):
+    with pytest.raises(CallerBusy, match=r"1 live job\(s\), at most 1"):
         runner.submit(ALICE, "fleet", targets("b", 2))
     with pytest.raises(Busy, match=r"1 live job\(s\), the limit"):
         runner.submit(BOB, "fleet", targets("b", 2))
@@ -136,6 +136,22 @@ def test_rule_1_a_refused_submit_leaves_no_job_and_tells_no_hook(
         assert second.execute("SELECT count(*) FROM plait_jobs").fetchone() == (0,)
         assert second.execute("SELECT count(*) FROM plait_targets").fetchone() == (0,)
     assert seen.events == []
+
+
+def test_rule_1_a_refused_submit_makes_nobody_count_all_jobs(
+    store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(store, jobs_per_caller=1)
+    site.hold("a1")
+    runner.submit(ALICE, "fleet", targets("a", 1))
+    site.wait_started("a1")
+    trace = Trace(store)
+    for _ in range(3):
+        with pytest.raises(CallerBusy):
+            runner.submit(ALICE, "fleet", targets("b", 1))
+    site.release()
+    seen.wait_ended()
+    assert [sql for sql in trace.statements if "sum(plait_jobs.nbytes)" in sql] == []
 
 
 def test_rule_1_a_job_is_stored_then_told_then_old_ones_are_swept_then_a_worker_is_woken(

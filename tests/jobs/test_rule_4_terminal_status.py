@@ -252,7 +252,11 @@ def test_rule_4_every_one_of_many_jobs_is_told_exactly_once(
     store: Store, start: StartRunner, site: Site, seen: Observed, workers: int
 ) -> None:
     runner = start(store, workers=workers)
-    fates: dict[str, list[Answer]] = {"done": [Result("x")] * 2, "failed": [TargetError("n")] * 2, "partial": [Result("x"), TargetError("n")]}
+    fates: dict[str, list[Answer]] = {
+        "done": [Result("x")] * 2,
+        "failed": [TargetError("n")] * 2,
+        "partial": [Result("x"), TargetError("n")],
+    }
     for number in range(20):
         for fate, answers in fates.items():
             for place, answer in enumerate(answers, 1):

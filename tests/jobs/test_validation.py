@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plait.jobs.errors import InvalidTarget, SubmitError
 from plait.jobs.model import CLASS_FLEET, CLASS_RESTRICTED, Caller, Options, Target
-from plait.jobs.validation import MAX_TEXT_BYTES, check_submission
+from plait.jobs.validation import MAX_NAME_BYTES, MAX_TEXT_BYTES, check_submission
 
 SECRET = "5ec2e7" * 10
 ALICE = Caller("alice", "workspace", SECRET)
@@ -174,6 +174,12 @@ def test_what_is_no_caller_is_refused(caller: Any) -> None:
 def test_a_bad_text_of_the_caller_is_refused(name: str, value: Any, says: str) -> None:
     fields: dict[str, Any] = {"name": "alice", name: value}
     assert refusal(caller=Caller(**fields)).startswith(f"caller.{name} {says}")
+
+
+def test_a_callers_name_is_a_name_and_no_text() -> None:
+    check_submission(Caller("a" * MAX_NAME_BYTES), "fleet", [FINE])
+    says = "caller.name has 1025 bytes in UTF-8, more than 1024"
+    assert refusal(caller=Caller("a" * (MAX_NAME_BYTES + 1))).startswith(says)
 
 
 def test_a_caller_without_a_name_is_refused() -> None:

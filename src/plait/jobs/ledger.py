@@ -89,8 +89,11 @@ class Ledger:
         with self._condition:
             self._closing = True
             self._condition.notify()
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
+        self._thread.join()
+
+    def is_own_thread(self) -> bool:
+        """Whether the thread that stores again is calling."""
+        return threading.current_thread() is self._thread
 
     def end_turn(self, turn: Turn, outcome: Outcome, seconds: float) -> Turn | Idle | None:
         """Store what a turn came to and take the next one.

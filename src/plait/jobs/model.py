@@ -171,6 +171,9 @@ class Hooks(msgspec.Struct, frozen=True):
         job_seconds: Called with the seconds from submit to terminal status, once for each job.
         depth: Called with the number of live jobs after every change of it.
         inflight: Called with the number of targets being fetched after every change of it.
+
+    Raises:
+        TypeError: One cannot be called.
     """
 
     job: Callable[[str], object] | None = None
@@ -178,6 +181,12 @@ class Hooks(msgspec.Struct, frozen=True):
     job_seconds: Callable[[float], object] | None = None
     depth: Callable[[int], object] | None = None
     inflight: Callable[[int], object] | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__struct_fields__:
+            hook = getattr(self, name)
+            if hook is not None and not callable(hook):
+                raise TypeError(f"Hooks.{name} must be something to call, got {type(hook).__name__}")
 
 
 _DEFAULTS: Final[dict[str, float]] = {
@@ -190,6 +199,7 @@ _DEFAULTS: Final[dict[str, float]] = {
     "retry_wait": 2.0,
     "retry_for": 600.0,
 }
+_LARGEST: Final = 2**62  # of anything, which leaves room for sums
 _WHOLE: Final = frozenset({"targets_per_job", "jobs_per_caller", "jobs_total", "workers", "max_bytes"})
 MAX_WORKERS: Final = 2
 
@@ -209,7 +219,7 @@ class Config(msgspec.Struct, frozen=True):
         hooks: Observers for metrics.
 
     Raises:
-        TypeError: A value is no number.
+        TypeError: A value is no number, or ``hooks`` are no ``Hooks``.
         ValueError: A value is negative or not finite.
     """
 
@@ -227,6 +237,8 @@ class Config(msgspec.Struct, frozen=True):
         for name, default in _DEFAULTS.items():
             value = _checked(name, getattr(self, name)) or default
             msgspec.structs.force_setattr(self, name, min(value, MAX_WORKERS) if name == "workers" else value)
+        if not isinstance(self.hooks, Hooks):
+            raise TypeError(f"Config.hooks must be plait.Hooks, got {type(self.hooks).__name__}")
 
 
 def _checked(name: str, value: object) -> float:
@@ -235,6 +247,6 @@ def _checked(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         kind = "a whole number" if whole else "a number of seconds"
         raise TypeError(f"Config.{name} must be {kind}, got {type(value).__name__}")
-    if not 0 <= value < float("inf"):
+    if not 0 <= value <= _LARGEST:
         raise ValueError(f"Config.{name} must be 0 (for the default) or more and finite, got {value}")
     return value

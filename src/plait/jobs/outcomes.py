@@ -208,11 +208,14 @@ def _storable(text: str) -> str:
 
 def _encoded(result: Result) -> bytes:
     """The JSON of ``result``, sure to be read back as one; lone surrogates, which UTF-8 lacks, are replaced."""
+    parts: tuple[object, object] = (result.content, result.meta)  # a struct checks no types when it is made
+    if not isinstance(parts[0], str) or not isinstance(parts[1], dict):
+        raise TypeError("content must be a str and meta a dict")
     try:
         encoded = _encoder.encode(result)
     except UnicodeEncodeError:
         encoded = _encoder.encode(_with_replacements(msgspec.to_builtins(result)))
-    if result.meta or type(result.content) is not str:
+    if result.meta:
         _decoder.decode(encoded)
     return encoded
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from plait.jobs.errors import StoreError
+from plait.jobs.errors import RunnerClosed, StoreError
 from plait.jobs.store import Turn
 
 if TYPE_CHECKING:
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from plait.jobs.outcomes import Settled
     from plait.jobs.store import Cancellation, Caps, Creation, Ending, Idle, NewJob, Store
 
-__all__ = ["Rotation", "WakeUp"]
+__all__ = ["CLOSED", "Rotation", "WakeUp"]
+
+CLOSED: Final = "the runner is closed and takes no more jobs; make a new one"
 
 _Found = TypeVar("_Found", "Turn | Idle", "Turn | Idle | None")
 
@@ -63,8 +66,8 @@ class Rotation:
         self._lock = threading.Lock()
         self._hand = 0
         self._closing = False
-        self._under_way: dict[int, Turn] = {}
-        self._not_begun: set[int] = set()
+        self._under_way: set[tuple[int, int]] = set()  # by the row of the job and the epoch of the turn
+        self._not_begun: set[tuple[int, int]] = set()
         self._callers: dict[str, Caller] = {}
         self._unsure = False  # a commit may have taken a turn that we never heard of
 
@@ -75,12 +78,21 @@ class Rotation:
             return len(self._under_way)
 
     def create(self, job: NewJob, caps: Caps) -> Creation:
-        """Put a job on the circle; see ``Store.create``."""
+        """Put a job on the circle; see ``Store.create``.
+
+        Raises:
+            RunnerClosed: No worker would ever come to it.
+        """
         with self._lock:
+            if self._closing:
+                raise RunnerClosed(CLOSED)
             creation = self._store.create(job, caps)
-            if not creation.submission.reused:
-                self._callers[job.id] = job.caller
+            submission = creation.submission
+            if not submission.reused:
                 self._observers.depth_changed(creation.live)
+            if creation.is_live:
+                # Also for a job that was there: its submit may have failed by a commit of unknown fate.
+                self._callers.setdefault(submission.id, job.caller)
             return creation
 
     def cancel(self, job_id: str, now: float) -> Cancellation | None:
@@ -89,7 +101,7 @@ class Rotation:
             cancellation = self._store.cancel(job_id, now)
             if cancellation is not None:
                 self._callers.pop(job_id, None)
-                self._not_begun.discard(cancellation.seq)
+                self._not_begun = {key for key in self._not_begun if key[0] != cancellation.seq}
                 self._observers.depth_changed(cancellation.live)
             return cancellation
 
@@ -97,20 +109,21 @@ class Rotation:
         """Take the next turn after the hand; see ``Store.take_turn``."""
         with self._lock:
             if self._unsure:
-                self._store.release_forgotten(self._owner, set(self._under_way))
+                self._store.release_forgotten(self._owner, self._under_way)
                 self._unsure = False
             try:
                 return self._move(self._store.take_turn(self._hand, self._owner))
             except StoreError:
                 self._unsure = True
+                self._pass_over()
                 raise
 
     def begin(self, turn: Turn) -> Caller | None:
         """Who the turn is for, if it may begin; not once its job was cancelled or the runner closes."""
         with self._lock:
-            if self._closing or turn.seq not in self._not_begun:
+            if self._closing or turn.key not in self._not_begun:
                 return None
-            self._not_begun.discard(turn.seq)
+            self._not_begun.discard(turn.key)
             return self._callers.get(turn.job_id, turn.caller)
 
     def settle(
@@ -164,13 +177,18 @@ class Rotation:
     def _hand_if(self, take_next: bool) -> int | None:
         return self._hand if take_next and not self._closing and not self._unsure else None
 
+    def _pass_over(self) -> None:
+        """Move the hand past the job whose turn cannot be taken, so that it does not hold up the others."""
+        with suppress(StoreError):
+            self._hand = self._store.next_job(self._hand)
+
     def _move(self, found: _Found) -> _Found:
         if isinstance(found, Turn):
             self._hand = found.seq
-            self._under_way[found.seq] = found
-            self._not_begun.add(found.seq)
+            self._under_way.add(found.key)
+            self._not_begun.add(found.key)
         return found
 
     def _forget(self, turn: Turn) -> None:
-        self._under_way.pop(turn.seq, None)
-        self._not_begun.discard(turn.seq)
+        self._under_way.discard(turn.key)
+        self._not_begun.discard(turn.key)

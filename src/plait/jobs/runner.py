@@ -15,7 +15,7 @@ from plait.jobs.idempotency import idem_key
 from plait.jobs.ledger import Ledger
 from plait.jobs.model import Config
 from plait.jobs.observers import Observers
-from plait.jobs.rotation import Rotation, WakeUp
+from plait.jobs.rotation import CLOSED, Rotation, WakeUp
 from plait.jobs.states import LIVE_STATES, JobState
 from plait.jobs.store import Caps, NewJob, Store
 from plait.jobs.validation import check_submission
@@ -125,7 +125,7 @@ class Runner:
             StoreError: The database refused; nothing was stored.
         """
         if self._closing:
-            raise RunnerClosed("the runner is closed and takes no more jobs; make a new one")
+            raise RunnerClosed(CLOSED)
         if isinstance(targets, list):
             targets = tuple(targets)  # so that nobody changes it between the check and the storing
         check_submission(caller, caller_class, targets)
@@ -137,8 +137,10 @@ class Runner:
         if submission.reused:
             self._observers.reused()
             return submission
-        self._sweep(job.id, now)
-        self._wake_up.wake()
+        try:
+            self._sweep(job.id, now)
+        finally:
+            self._wake_up.wake()
         return submission
 
     def cancel(self, job_id: str) -> bool:
@@ -233,14 +235,14 @@ class Runner:
         """Stop the workers and wait until the targets in flight have returned; closing twice is fine.
 
         Their context is cancelled; what comes back as an error for that is not stored, and its target stays
-        ``pending``. Called from a FetchFunc or a hook on a worker's thread it cannot wait for itself: it only
-        starts the closing, and another call finishes it.
+        ``pending``. Called from a FetchFunc, or from a hook on a thread of the runner's own, it cannot wait for
+        itself: it only starts the closing, and another call finishes it.
         """
         self._closing = True
         self._rotation.close()
         self._workers.close()
         self._job_ended.wake()
-        if self._workers.is_own_thread():
+        if self._workers.is_own_thread() or self._ledger.is_own_thread():
             return
         with self._close_lock:
             self._workers.join()

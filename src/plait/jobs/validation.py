@@ -8,7 +8,10 @@ from typing import Final
 from plait.jobs.errors import InvalidTarget
 from plait.jobs.model import Caller, Options, Target
 
-__all__ = ["MAX_TEXT_BYTES", "check_submission"]
+__all__ = ["MAX_NAME_BYTES", "MAX_TEXT_BYTES", "check_submission"]
+
+MAX_NAME_BYTES: Final = 1024
+"""The most bytes, in UTF-8, of a caller's name: it stands in indices, whose rows PostgreSQL bounds."""
 
 MAX_TEXT_BYTES: Final = 64 * 1024
 """The most bytes, in UTF-8, that one text of a submission may have."""
@@ -33,8 +36,9 @@ def check_submission(caller: Caller, caller_class: str, targets: Sequence[Target
 
     Raises:
         InvalidTarget: Something has a wrong type, or a text is empty that must not be, holds a lone surrogate
-            or a NUL, or is longer than ``MAX_TEXT_BYTES``. The message, of one line, names the target by its
-            number (from 1) and the field, and says what to do.
+            or a NUL, or is longer than ``MAX_TEXT_BYTES`` (a caller's name:
+            ``MAX_NAME_BYTES``). The message, of one line, names the target by its number (from 1) and the field,
+            and says what to do.
     """
     fault = _caller_fault(caller) or _caller_class_fault(caller_class) or _list_fault(targets)
     if fault is not None:
@@ -50,7 +54,8 @@ def _caller_fault(caller: object) -> str | None:
         return f"caller must be a Caller, got {_type_name(caller)}; {_NAME_REMEDY}"
     for name in ("name", "workspace", "key_sha256"):
         # A key may have slipped into any of these, so that a wrong value is never shown.
-        fault = _text_fault(getattr(caller, name), shown=_type_name)
+        longest = MAX_NAME_BYTES if name == "name" else MAX_TEXT_BYTES
+        fault = _text_fault(getattr(caller, name), shown=_type_name, longest=longest)
         if fault is not None:
             return f"caller.{name} {fault}"
     return None if caller.name else f"caller.name is empty; {_NAME_REMEDY}"
@@ -114,7 +119,7 @@ def _type_name(value: object) -> str:
     return "None" if value is None else type(value).__name__
 
 
-def _text_fault(text: object, *, shown: Callable[[object], str] = _shown) -> str | None:
+def _text_fault(text: object, *, shown: Callable[[object], str] = _shown, longest: int = MAX_TEXT_BYTES) -> str | None:
     """What is wrong with a text that may be empty, as the end of a sentence that begins with its name."""
     if type(text) is not str:
         return f"must be a plain str, got {shown(text)}; pass text"
@@ -124,6 +129,6 @@ def _text_fault(text: object, *, shown: Callable[[object], str] = _shown) -> str
         return f"holds a lone surrogate at character {error.start}, which no store can hold; replace it"
     if "\0" in text:
         return f"holds a NUL at character {text.index(chr(0))}, which no store can hold; remove it"
-    if size > MAX_TEXT_BYTES:
-        return f"has {size} bytes in UTF-8, more than {MAX_TEXT_BYTES}; shorten it"
+    if size > longest:
+        return f"has {size} bytes in UTF-8, more than {longest}; shorten it"
     return None

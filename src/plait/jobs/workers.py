@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from plait.context import Context
-from plait.jobs.errors import StoreError
+from plait.jobs.errors import StoreError, TargetError
 from plait.jobs.ledger import back_off
 from plait.jobs.outcomes import Failed, Outcome, Returned, of_error, of_value, place_of
 from plait.jobs.store import Turn
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["TurnContext", "TurnKey", "Workers"]
 
 CLOSING: Final = "the runner is closing"
+UNREADABLE: Final = "the stored options cannot be read; a newer Plait may have written them"
 
 
 class TurnKey(msgspec.Struct, frozen=True):
@@ -152,6 +153,9 @@ class Workers:
 
     def _perform(self, turn: Turn, caller: Caller) -> Outcome:
         context = TurnContext(self._context, TurnKey(turn.job_id, turn.idx, turn.epoch))
+        if turn.target is None:
+            self._log.warning("job %s target %d: %s", turn.job_id, turn.idx, UNREADABLE)
+            return of_error(TargetError(UNREADABLE, hint="submit it anew"))
         try:
             value = self._fetch(context, caller, turn.target)
         except BaseException as error:  # noqa: BLE001 - a panic is an outcome too

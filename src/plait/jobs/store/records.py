@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from plait.jobs.errors import Busy, CallerBusy, TooManyTargets
 from plait.jobs.model import Caller, Submission, Target
 
 __all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Turn"]
@@ -28,11 +29,32 @@ class Caps(msgspec.Struct, frozen=True):
     jobs_total: int
     fresh_from: float
 
+    def check_targets(self, count: int) -> None:
+        """Refuse a job of too many targets."""
+        if count > self.targets_per_job:
+            raise TooManyTargets(
+                f"too many targets: {count} submitted, at most {self.targets_per_job} in one job; "
+                "submit them as several jobs"
+            )
+
+    def check_live_jobs(self, *, of_caller: int, total: int) -> None:
+        """Refuse one more live job of this caller, or of all."""
+        if of_caller >= self.jobs_per_caller:
+            raise CallerBusy(
+                f"busy: this caller has {of_caller} live job(s), at most {self.jobs_per_caller}; "
+                "wait until one is finished, or cancel one"
+            )
+        if total >= self.jobs_total:
+            raise Busy(
+                f"jobs busy: all callers together have {total} live job(s), at most {self.jobs_total}; try again later"
+            )
+
 
 class Creation(msgspec.Struct, frozen=True):
-    """What a submit came to, and the live jobs right after it."""
+    """What a submit came to, whether its job lives, and how many live jobs there are right after it."""
 
     submission: Submission
+    is_live: bool
     live: int
 
 
@@ -40,7 +62,8 @@ class Turn(msgspec.Struct, frozen=True):
     """One target's go: the job and target, and the lease that lets its outcome be stored.
 
     ``busy_for`` says for how many seconds the target had been coming back busy at ``taken_at`` (monotonic
-    seconds); it is ``None`` for one that has not. ``created_at`` is the job's, in unix seconds.
+    seconds); it is ``None`` for one that has not. ``created_at`` is the job's, in unix seconds. ``target`` is
+    ``None`` when what the store holds of it cannot be read.
     """
 
     seq: int
@@ -55,7 +78,12 @@ class Turn(msgspec.Struct, frozen=True):
     created_at: float
     busy_for: float | None
     taken_at: float
-    target: Target
+    target: Target | None
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The row of the job and the epoch, which name the turn."""
+        return self.seq, self.epoch
 
     @property
     def idx(self) -> int:

@@ -14,12 +14,19 @@ from plait.jobs.store.records import Turn
 if TYPE_CHECKING:
     from plait.jobs.outcomes import Settled
 
-__all__ = ["job_of", "options_json", "outcome_parameters", "target_status_of", "turn_of", "turn_parameters"]
+__all__ = ["as_id", "job_of", "options_json", "outcome_parameters", "target_status_of", "turn_of", "turn_parameters"]
 
+_ID_CHARACTERS: Final = 32
 _NO_OPTIONS: Final = Options()
 _encode_options: Final = msgspec.json.Encoder().encode
 _decode_options: Final = msgspec.json.Decoder(Options).decode
 _decode_result: Final = msgspec.json.Decoder(Result).decode
+
+
+def as_id(job_id: object) -> str:
+    """``job_id`` if it looks like one; else a text that no job has, and that every database takes."""
+    looks = isinstance(job_id, str) and len(job_id) == _ID_CHARACTERS and job_id.isascii() and job_id.isprintable()
+    return str(job_id) if looks else ""
 
 
 def options_json(options: Options) -> str:
@@ -39,8 +46,15 @@ def turn_of(row: tuple[Any, ...], owner: str, now: float) -> Turn:
     """The turn that ``take_job`` took at ``now`` (monotonic seconds)."""
     seq, job_id, epoch, name, workspace, caller_class, total, done, failed, created_at, busy_for, url, options = row
     caller = Caller(name, workspace)
-    target = Target(url, _options(options))
+    target = _target(url, options)
     return Turn(seq, job_id, owner, epoch, caller, caller_class, total, done, failed, created_at, busy_for, now, target)
+
+
+def _target(url: str, options: str) -> Target | None:
+    try:
+        return Target(url, _options(options))
+    except msgspec.MsgspecError:  # a newer Plait may have written options that this one does not know
+        return None
 
 
 def turn_parameters(turn: Turn) -> dict[str, object]:

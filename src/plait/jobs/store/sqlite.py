@@ -15,6 +15,7 @@ from typing_extensions import override
 from plait.jobs.errors import StoreError, StoreInUse
 from plait.jobs.store.database import Database
 from plait.jobs.store.migrate import migrate
+from plait.jobs.store.schema import VERSION_TABLE
 from plait.jobs.store.session import Session
 from plait.jobs.store.sums import MemorySums
 
@@ -30,6 +31,8 @@ __all__ = ["SQLiteDatabase"]
 
 _OLDEST: Final = (3, 35, 0)  # the first with RETURNING
 _BUSY_SECONDS: Final = 5.0
+_SHOWN_CHARACTERS: Final = 80
+_TOUCH: Final = f"UPDATE {VERSION_TABLE} SET version_num = version_num"  # noqa: S608 - our own constant
 
 
 class SQLiteDatabase(Database):
@@ -59,14 +62,16 @@ class SQLiteDatabase(Database):
             _check_file(self.path)
             with self.engine.connect() as connection, connection.begin():
                 migrate(connection, self.name)
-            self._pooled: PoolProxiedConnection = self.engine.raw_connection()
+                # SQLite says that a file is read-only when it is written to, and not before.
+                connection.exec_driver_sql(_TOUCH)
+            self._pooled: PoolProxiedConnection | None = None
+            self._writer: sqlite3.Connection = self._connect()
         except StoreError:
             self.engine.dispose()
             raise
         except (sqlite3.Error, SQLAlchemyError, OSError) as error:
             self.engine.dispose()
             raise StoreError(f"cannot open {self.name}: {_sqlite_advice(error)}") from error
-        self._writer: sqlite3.Connection = _sqlite_connection(self._pooled)
 
     @override
     def transaction(self, act: str) -> AbstractContextManager[Session]:
@@ -74,6 +79,7 @@ class SQLiteDatabase(Database):
 
     @override
     def snapshot(self, act: str) -> AbstractContextManager[Session]:
+        self.check_open(act)
         if self.path is None:
             return _WriterTransaction(self, act, "BEGIN")
         return _ReaderTransaction(self, act)
@@ -91,6 +97,7 @@ class SQLiteDatabase(Database):
                 self._claimed_memory = True
             else:
                 self._claim = _locked_beside(self.path, self.name)
+            self.sums.forget_all()  # another runner may have worked on the file since they were counted
 
     @override
     def unclaim(self) -> None:
@@ -106,16 +113,19 @@ class SQLiteDatabase(Database):
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._pooled.close()
+                if self._pooled is not None:
+                    self._pooled.close()
                 self.engine.dispose()
 
     def begin(self, act: str, begin: str) -> Session:
         """Start a transaction on the writing connection and take its lock; for ``_WriterTransaction``."""
         self._lock.acquire()
         try:
-            self._check_open(act)
+            self.check_open(act)
+            if self._pooled is None:
+                self._writer = self._connect()
             self._writer.execute(begin)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, SQLAlchemyError) as error:
             self._lock.release()
             raise self.refused(act, error) from error
         except BaseException:
@@ -131,6 +141,7 @@ class SQLiteDatabase(Database):
                 return
             try:
                 self._writer.execute("COMMIT")
+                self.sums.keep()
             except sqlite3.Error as error:
                 self._roll_back()
                 raise self.refused(act, error) from error
@@ -141,7 +152,8 @@ class SQLiteDatabase(Database):
         """The error that a caller gets for a driver's."""
         return StoreError(f"cannot {act} in {self.name}: {_sqlite_advice(error)}", _sqlite_code(error))
 
-    def _check_open(self, act: str) -> None:
+    def check_open(self, act: str) -> None:
+        """Refuse to do anything once the store is closed."""
         if self._closed:
             raise StoreError(f"cannot {act}: {self.name} is closed")
 
@@ -151,10 +163,16 @@ class SQLiteDatabase(Database):
             if self._writer.in_transaction:
                 self._writer.execute("ROLLBACK")
         except sqlite3.Error:
-            # The connection is beyond use, as after an I/O error; SQLite rolls back when the file is opened next.
-            self._pooled.invalidate()
-            self._pooled = self.engine.raw_connection()
-            self._writer = _sqlite_connection(self._pooled)
+            # The connection is beyond use, as after an I/O error; SQLite rolls back when the file is opened next,
+            # which the next transaction does.
+            if self._pooled is not None:
+                self._pooled.invalidate()
+                self._pooled = None
+
+    def _connect(self) -> sqlite3.Connection:
+        """The connection that writes, opened."""
+        self._pooled = self.engine.raw_connection()
+        return _sqlite_connection(self._pooled)
 
 
 class _WriterTransaction:
@@ -246,11 +264,18 @@ def _file_of(url: URL) -> Path | None:
     """The file that an SQLite URL names, links followed; ``None`` for memory."""
     if not url.database or url.database == ":memory:":
         return None
-    return Path(url.database).resolve()
+    try:
+        return Path(url.database).resolve()
+    except (ValueError, OSError) as error:
+        raise StoreError(f"cannot open {_shown(url.database)}: it is no name that a file can have ({error})") from error
+
+
+def _shown(name: str) -> str:
+    return ascii(name) if len(name) <= _SHOWN_CHARACTERS else f"{name[:_SHOWN_CHARACTERS]!a}…"
 
 
 def _sqlite_name(path: Path | None) -> str:
-    return "the store in memory" if path is None else f"store {path.name!r}"
+    return "the store in memory" if path is None else f"store {_shown(path.name)}"
 
 
 def _check_file(path: Path | None) -> None:
@@ -270,11 +295,13 @@ def _locked_beside(path: Path, name: str) -> sqlite3.Connection:
     The lock is SQLite's own exclusive one on an empty database: it works wherever SQLite does, and the
     operating system drops it with the process, whatever ends that.
     """
-    connection = sqlite3.connect(f"{path}-runner", timeout=0, isolation_level=None, check_same_thread=False)
+    connection: sqlite3.Connection | None = None
     try:
+        connection = sqlite3.connect(f"{path}-runner", timeout=0, isolation_level=None, check_same_thread=False)
         connection.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
-        connection.close()
+        if connection is not None:
+            connection.close()
         if _sqlite_code(error).startswith("SQLITE_BUSY"):
             raise StoreInUse(
                 f"{name} is in use by another process's runner; end that one, or name another store"
@@ -296,7 +323,7 @@ _SQLITE_ADVICE: Final = {
 
 
 def _sqlite_code(error: BaseException) -> str:
-    original = getattr(error, "orig", error)
+    original = getattr(error, "orig", None) or error
     return str(getattr(original, "sqlite_errorname", "") or type(original).__name__)
 
 
@@ -304,4 +331,5 @@ def _sqlite_advice(error: BaseException) -> str:
     code = _sqlite_code(error)
     base = "_".join(code.split("_")[:2])
     advice = _SQLITE_ADVICE.get(base)
-    return f"{advice} ({code})" if advice else f"{error} ({code})"
+    text = str(getattr(error, "orig", None) or error).partition("\n")[0]
+    return f"{advice or text} ({code})"

@@ -112,13 +112,14 @@ def _ids_where(*conditions: ColumnElement[bool]) -> Any:
     return select(_j.seq).where(*conditions)
 
 
+_next_job = func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after())
 _being_fetched = and_(_t.status == _text(TargetState.PENDING), _t.idx == _j.targets_done, _j.turn_owner.is_not(None))
 _status_seen = case((_being_fetched, _text(TargetState.RUNNING)), else_=_t.status)
 _one_of_reusable = or_(*[_j.status == _text(state) for state in sorted(REUSABLE_STATES)])
 
 _STATEMENTS: Final[dict[str, Executable]] = {
     # --- submit (batch-runner.md, rule 1)
-    "find_reusable": select(_j.id)
+    "find_reusable": select(_j.id, _j.finished_at)
     .where(
         _j.caller == bindparam("caller"),
         _j.idem_key == bindparam("idem_key"),
@@ -151,8 +152,10 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "release_lost_turns": update(JOBS)
     .where(_j.seq.in_(_ids_where(_of_another_runner_and_over).with_for_update(skip_locked=True)))
     .values(_turn_ended),
+    "next_free": select(_j.seq).where(_free).limit(literal_column("1")),
+    "next_job": select(_next_job),
     "take_job": update(JOBS)
-    .where(_j.seq == func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after()))
+    .where(_j.seq == _next_job)
     .values(
         status=_text(JobState.RUNNING),
         turn_owner=bindparam("owner"),
@@ -210,10 +213,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
             "busy_since": func.coalesce(_j.busy_since, store_clock()),
         }
     ),
-    "read_turns_of_owner": select(_j.seq).where(_j.turn_owner == bindparam("owner")),
-    "release_forgotten_turn": update(JOBS)
-    .where(_j.seq == bindparam("seq"), _j.turn_owner == bindparam("owner"))
-    .values(_turn_ended),
+    "read_turns_of_owner": select(_j.seq, _j.turn_epoch).where(_j.turn_owner == bindparam("owner")),
     "renew_turns": update(JOBS)
     .where(_j.turn_owner == bindparam("owner"))
     .values(turn_until=store_clock() + bindparam("lease_seconds", type_=Double())),
@@ -242,13 +242,20 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "read_usage": select(func.sum(_u.live), func.sum(_u.nbytes)),
     "count_usage": select(func.count().filter(_live), func.sum(_j.nbytes)).select_from(JOBS),
     "sweep_jobs": delete(JOBS)
-    .where(_j.finished_at.is_not(None), _j.lease < bindparam("fresh_from"), _j.turn_owner.is_(None))
+    .where(
+        _j.seq.in_(
+            _ids_where(
+                _j.finished_at.is_not(None), _j.lease < bindparam("fresh_from"), _j.turn_owner.is_(None)
+            ).with_for_update(skip_locked=True)
+        )
+    )
     .returning(_j.nbytes),
     "oldest_finished": select(_j.seq, _j.nbytes)
     .where(_j.finished_at.is_not(None), _j.turn_owner.is_(None), _j.seq != bindparam("keep"))
     .order_by(_j.lease, _j.seq)
-    .limit(literal_column("64")),
-    "delete_job": delete(JOBS).where(_j.seq == bindparam("seq")).returning(_j.nbytes),
+    .limit(literal_column("64"))
+    .with_for_update(skip_locked=True),
+    "delete_job": delete(JOBS).where(_j.seq == bindparam("seq")),
     # --- a runner starts on a store of its own
     "end_turns_of_dead_runner": update(JOBS).where(_j.turn_owner.is_not(None)).values(_turn_ended),
     "interrupt_jobs": update(JOBS)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-
-from plait.jobs.errors import Busy, CallerBusy, StoreError, TooManyTargets
+from plait.jobs.errors import StoreError
 from plait.jobs.model import Job, JobStatus, Submission, TargetStatus
 from plait.jobs.outcomes import Failed, Settled
 from plait.jobs.states import JobState, after_outcome
-from plait.jobs.store.postgres import PostgresDatabase
+from plait.jobs.store.address import database_at
 from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
 from plait.jobs.store.rows import (
+    as_id,
     job_of,
     options_json,
     outcome_parameters,
@@ -24,14 +21,16 @@ from plait.jobs.store.rows import (
     turn_of,
     turn_parameters,
 )
-from plait.jobs.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import TracebackType
 
+    from sqlalchemy.engine import URL
+
     from plait.jobs.store.database import Database
-from plait.jobs.store.session import Session
+    from plait.jobs.store.session import Session
 
 __all__ = ["Store"]
 
@@ -39,7 +38,7 @@ _Ended = TypeVar("_Ended")
 
 INTERRUPTED: Final = "interrupted by a restart"
 _ALL: Final = 2**31 - 1  # more targets than a job can have
-_SYNCHRONOUS: Final = ("NORMAL", "FULL")
+_LOCKED_ROW_SECONDS: Final = 0.05
 
 
 class Store:
@@ -73,9 +72,7 @@ class Store:
             StoreError: The URL is none, or the database cannot be opened, written or reached.
             ValueError: ``synchronous`` is neither of the two.
         """
-        if synchronous not in _SYNCHRONOUS:
-            raise ValueError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}, got {synchronous!r}")
-        return cls(_open_database(_parsed(url), synchronous))
+        return cls(database_at(url, synchronous))
 
     def __enter__(self) -> Self:
         return self
@@ -108,37 +105,43 @@ class Store:
             TooManyTargets: See ``Caps``; likewise ``CallerBusy`` and ``Busy``.
             StoreError: The database refused; nothing was stored.
         """
-        with self._database.transaction("submit the job") as session:
-            self._database.lock_submits(session)
-            reusable = session.row(
-                self._sql.find_reusable,
-                {"caller": job.caller.name, "idem_key": job.idem_key, "fresh_from": caps.fresh_from},
-            )
-            if reusable is not None:
-                return Creation(Submission(reusable[0], reused=True), self._sums.read(session).live)
-            self._check_caps(session, job, caps)
-            self._insert(session, job)
-            live = self._sums.add(session, live=1, nbytes=0).live
-        return Creation(Submission(job.id, reused=False), live)
+        try:
+            with self._database.transaction("submit the job") as session:
+                return self._create(session, job, caps)
+        except StoreError:
+            if not self._has(job.id, JobState.QUEUED):
+                raise
+            return Creation(Submission(job.id, reused=False), is_live=True, live=self._count_live())
+
+    def _create(self, session: Session, job: NewJob, caps: Caps) -> Creation:
+        self._database.lock_submits(session)
+        reusable = session.row(
+            self._sql.find_reusable,
+            {"caller": job.caller.name, "idem_key": job.idem_key, "fresh_from": caps.fresh_from},
+        )
+        if reusable is not None:
+            job_id, finished_at = reusable
+            live = self._sums.read(session).live
+            return Creation(Submission(job_id, reused=True), finished_at is None, live)
+        self._check_caps(session, job, caps)
+        self._insert(session, job)
+        live = self._sums.add(session, live=1, nbytes=0).live
+        return Creation(Submission(job.id, reused=False), is_live=True, live=live)
+
+    def _has(self, job_id: str, status: JobState) -> bool:
+        """Whether a commit that failed did store its job after all, or change it."""
+        job = self.job(job_id)
+        return job is not None and job.status == status
+
+    def _count_live(self) -> int:
+        with self._database.snapshot("count the live jobs") as session:
+            return int(session.rows(self._sql.count_live, {})[0][0])
 
     def _check_caps(self, session: Session, job: NewJob, caps: Caps) -> None:
-        if len(job.targets) > caps.targets_per_job:
-            raise TooManyTargets(
-                f"too many targets: {len(job.targets)} submitted, at most {caps.targets_per_job} in one job; "
-                "submit them as several jobs"
-            )
-        if self._count(session, "count_live_of_caller", {"caller": job.caller.name}) >= caps.jobs_per_caller:
-            raise CallerBusy(
-                f"busy: this caller has {caps.jobs_per_caller} live job(s), its limit; "
-                "wait until one is finished, or cancel one"
-            )
-        if self._count(session, "count_live", {}) >= caps.jobs_total:
-            raise Busy(
-                f"jobs busy: all callers together have {caps.jobs_total} live job(s), the limit; try again later"
-            )
-
-    def _count(self, session: Session, statement: str, parameters: dict[str, object]) -> int:
-        return int(session.rows(getattr(self._sql, statement), parameters)[0][0])
+        caps.check_targets(len(job.targets))
+        of_caller = session.rows(self._sql.count_live_of_caller, {"caller": job.caller.name})[0][0]
+        total = session.rows(self._sql.count_live, {})[0][0]
+        caps.check_live_jobs(of_caller=of_caller, total=total)
 
     def _insert(self, session: Session, job: NewJob) -> None:
         row = session.rows(
@@ -216,6 +219,8 @@ class Store:
     def _seconds_until_next(self, session: Session, parameters: dict[str, object]) -> float | None:
         waits = [session.rows(self._sql.next_wake, parameters)[0][0]]
         if self._database.shared:
+            if session.row(self._sql.next_free, parameters) is not None:
+                return _LOCKED_ROW_SECONDS  # another transaction has its row for a moment, and it was passed over
             waits.append(session.rows(self._sql.next_lost_turn, parameters)[0][0])
         return min((max(0.0, wait) for wait in waits if wait is not None), default=None)
 
@@ -298,20 +303,30 @@ class Store:
         with self._database.transaction("put a target back") as session:
             return session.changes(self._sql.return_job, turn_parameters(turn))
 
-    def release_forgotten(self, owner: str, known: set[int]) -> None:
+    def next_job(self, hand: int) -> int:
+        """The row of the job whose turn is next after the hand, or the hand if there is none; takes nothing.
+
+        Raises:
+            StoreError: The database refused.
+        """
+        with self._database.transaction("look for the next job") as session:
+            row = session.row(self._sql.next_job, {"hand": hand})
+        return hand if row is None or row[0] is None else int(row[0])
+
+    def release_forgotten(self, owner: str, known: set[tuple[int, int]]) -> None:
         """Give back turns of ``owner`` that it does not know of, as after a commit of unknown fate.
 
         Args:
             owner: The runner.
-            known: The rows of the jobs whose turns it does know of.
+            known: Row of the job and epoch of the turns that it does know of.
 
         Raises:
             StoreError: The database refused; nothing changed.
         """
         with self._database.transaction("look for forgotten turns") as session:
-            held = {row[0] for row in session.rows(self._sql.read_turns_of_owner, {"owner": owner})}
-            for seq in held - known:
-                session.run(self._sql.release_forgotten_turn, {"seq": seq, "owner": owner})
+            held = set(session.rows(self._sql.read_turns_of_owner, {"owner": owner}))
+            for seq, epoch in held - known:
+                session.run(self._sql.return_job, {"seq": seq, "owner": owner, "epoch": epoch})
 
     def renew(self, owner: str) -> None:
         """Prolong the leases of all turns of ``owner``.
@@ -340,12 +355,17 @@ class Store:
         Raises:
             StoreError: The database refused; nothing changed.
         """
-        with self._database.transaction("cancel the job") as session:
-            job = session.row(self._sql.cancel_job, {"id": job_id, "now": now})
-            if job is None:
-                return None
-            live = self._sums.add(session, live=-1, nbytes=0).live
-        return Cancellation(job[0], job[1], live)
+        job: tuple[Any, ...] | None = None
+        try:
+            with self._database.transaction("cancel the job") as session:
+                job = session.row(self._sql.cancel_job, {"id": as_id(job_id), "now": now})
+                if job is None:
+                    return None
+                return Cancellation(job[0], job[1], self._sums.add(session, live=-1, nbytes=0).live)
+        except StoreError:
+            if job is None or not self._has(job_id, JobState.CANCELLED):
+                raise
+            return Cancellation(job[0], job[1], self._count_live())
 
     def touch(self, job_id: str, now: float) -> None:
         """Set the job's lease, which keeps it from sweep and eviction, to ``now`` (unix seconds).
@@ -354,7 +374,7 @@ class Store:
             StoreError: The database refused; nothing changed.
         """
         with self._database.transaction("touch the job") as session:
-            session.run(self._sql.touch_job, {"id": job_id, "now": now})
+            session.run(self._sql.touch_job, {"id": as_id(job_id), "now": now})
 
     def job(self, job_id: str) -> Job | None:
         """Read a job without its targets; writes nothing.
@@ -363,7 +383,7 @@ class Store:
             StoreError: The database refused.
         """
         with self._database.snapshot("read the job") as session:
-            row = session.row(self._sql.read_job, {"id": job_id})
+            row = session.row(self._sql.read_job, {"id": as_id(job_id)})
         return None if row is None else job_of(row)
 
     def status(self, job_id: str) -> JobStatus | None:
@@ -385,7 +405,7 @@ class Store:
 
     def _read(self, job_id: str, first: int, end: int) -> JobStatus | None:
         with self._database.snapshot("read the job") as session:
-            job = session.row(self._sql.read_job, {"id": job_id})
+            job = session.row(self._sql.read_job, {"id": as_id(job_id)})
             if job is None:
                 return None
             targets = session.rows(self._sql.read_targets, {"seq": job[0], "first": first, "end": end})
@@ -421,20 +441,19 @@ class Store:
         Raises:
             StoreError: The database refused; nothing changed.
         """
-        evicted = 0
+        evicted = freed = 0
         with self._database.transaction("evict old jobs") as session:
             over = self._sums.read(session).nbytes - max_bytes
-            while over > 0:
-                oldest = session.rows(self._sql.oldest_finished, {"keep": keep})
-                if not oldest:
-                    break
-                for seq, _ in oldest:
-                    freed = session.rows(self._sql.delete_job, {"seq": seq})[0][0]
-                    self._sums.add(session, live=0, nbytes=-freed)
+            while freed < over and (oldest := session.rows(self._sql.oldest_finished, {"keep": keep})):
+                for seq, nbytes in oldest:
+                    session.run(self._sql.delete_job, {"seq": seq})
                     evicted += 1
-                    over -= freed
-                    if over <= 0:
+                    freed += nbytes
+                    if freed >= over:
                         break
+            if freed:
+                # Once and last: a transaction that held one row of the sums and waited for another could deadlock.
+                self._sums.add(session, live=0, nbytes=-freed)
         return evicted
 
     # --- a runner comes and goes
@@ -469,25 +488,3 @@ class Store:
     def unclaim(self) -> None:
         """The runner is gone; another may come."""
         self._database.unclaim()
-
-
-def _parsed(url: str | URL | Path) -> URL:
-    if isinstance(url, Path):
-        return URL.create("sqlite", database=str(url))
-    try:
-        parsed = make_url(url)
-        if parsed.get_backend_name() in {"sqlite", "postgresql"}:
-            return parsed
-        name = parsed.drivername
-    except (ArgumentError, NoSuchModuleError, ValueError):
-        name = "this"
-    raise StoreError(
-        f"cannot open the store: {name} is no store URL; use sqlite:///FILE, sqlite:// or "
-        "postgresql+psycopg://USER@HOST/DATABASE"
-    )
-
-
-def _open_database(url: URL, synchronous: str) -> Database:
-    if url.get_backend_name() == "sqlite":
-        return SQLiteDatabase(url.set(drivername="sqlite"), synchronous)
-    return PostgresDatabase(url.set(drivername="postgresql+psycopg"))

@@ -35,23 +35,31 @@ class Sums(ABC):
     def read(self, session: Session) -> Usage:
         """The sums as they stand."""
 
-    def forget(self) -> None:  # noqa: B027 - a table forgets nothing that its transaction does not
-        """A transaction that counted was rolled back."""
+    def keep(self) -> None:  # noqa: B027 - a table keeps what its transaction does
+        """The transaction was committed."""
+
+    def forget(self) -> None:  # noqa: B027 - likewise
+        """The transaction was rolled back, or its fate is unknown."""
+
+    def forget_all(self) -> None:  # noqa: B027 - likewise
+        """Somebody else may have changed the jobs."""
 
 
 class MemorySums(Sums):
     """Sums kept in this process, for a database that no other process changes.
 
-    They are counted from the rows at first and after every rollback, so that no crash or failure leaves them
-    wrong. The database's lock on its writing connection, which is held for each transaction, guards them.
+    They are counted from the rows at first and after the rollback of a change, so that no crash or failure
+    leaves them wrong. The database's lock on its writing connection, which is held for each transaction, guards them.
     """
 
     def __init__(self, statements: Statements) -> None:
         self._sql = statements
         self._usage: Usage | None = None
+        self._changed = False
 
     @override
     def add(self, session: Session, *, live: int, nbytes: int) -> Usage:
+        self._changed = True
         if self._usage is None:
             return self.read(session)  # the rows hold the change already
         usage = self._usage
@@ -66,8 +74,18 @@ class MemorySums(Sums):
         return self._usage
 
     @override
+    def keep(self) -> None:
+        self._changed = False
+
+    @override
     def forget(self) -> None:
+        if self._changed:
+            self.forget_all()
+
+    @override
+    def forget_all(self) -> None:
         self._usage = None
+        self._changed = False
 
 
 class TableSums(Sums):
