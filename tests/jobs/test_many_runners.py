@@ -111,6 +111,7 @@ class Runners:
     def __init__(self, url: str, lease: float, stack: contextlib.ExitStack) -> None:
         self._told: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
         self.fetches: list[Fetch] = []
+        self._returned = 0
         self.words: list[tuple[str, str]] = []
         self._arguments = (url, str(lease))
         self._stack = stack
@@ -146,10 +147,11 @@ class Runners:
             self.read()
 
     def next_fetch(self) -> Fetch:
-        """Read until a runner begins a target."""
-        before = len(self.fetches)
-        self.wait_for("fetch", before + 1)
-        return self.fetches[-1]
+        """The target that a runner began after the one that was returned last; waits for it."""
+        while len(self.fetches) == self._returned:
+            self.read()
+        self._returned += 1
+        return self.fetches[self._returned - 1]
 
     def submit(self, runner: Elsewhere, *urls: str) -> None:
         """Submit a job there."""

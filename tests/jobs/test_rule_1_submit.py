@@ -113,7 +113,7 @@ def test_rule_1_the_caps_are_checked_in_the_contracts_order(store: Store, start:
         runner.submit(ALICE, "fleet", targets("b", 3))
     with pytest.raises(CallerBusy, match=r"1 live job\(s\), at most 1"):
         runner.submit(ALICE, "fleet", targets("b", 2))
-    with pytest.raises(Busy, match=r"1 live job\(s\), the limit"):
+    with pytest.raises(Busy, match=r"1 live job\(s\), at most 1"):
         runner.submit(BOB, "fleet", targets("b", 2))
 
 

@@ -38,10 +38,10 @@ class Sums(ABC):
     def keep(self) -> None:  # noqa: B027 - a table keeps what its transaction does
         """The transaction was committed."""
 
-    def forget(self) -> None:  # noqa: B027 - likewise
+    def forget(self) -> None:  # noqa: B027 - a table needs nothing for it
         """The transaction was rolled back, or its fate is unknown."""
 
-    def forget_all(self) -> None:  # noqa: B027 - likewise
+    def forget_all(self) -> None:  # noqa: B027 - a table needs nothing for it
         """Somebody else may have changed the jobs."""
 
 
