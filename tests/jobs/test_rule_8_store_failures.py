@@ -585,6 +585,22 @@ def test_rule_8_a_job_whose_submit_seemed_to_fail_is_done_when_it_is_submitted_a
     assert site.call_of("a1").caller == ALICE
 
 
+def test_rule_8_an_outcome_whose_commit_only_seemed_to_fail_is_told_before_its_job_goes_on(
+    file_store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(file_store)
+    site.hold("a1")
+    runner.submit(ALICE, "fleet", targets("a", 3))
+    site.wait_started("a1")
+    connection = breaking(file_store, lambda _, sql: "after" if sql == "COMMIT" and not connection.broken else "")
+    site.release()
+    seen.wait_ended()
+    runner.close()
+    assert connection.broken == ["COMMIT"]
+    assert site.starts == ["a1", "a2", "a3"]
+    assert seen.names("job", "target") == [("job", "created"), ("target",), ("target",), ("target",), ("job", "done")]
+
+
 def test_rule_8_a_cancel_that_fails_changes_nothing(
     *, file_store: Store, path: Path, start: StartRunner, site: Site, seen: Observed
 ) -> None:

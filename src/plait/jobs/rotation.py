@@ -131,11 +131,14 @@ class Rotation:
     ) -> tuple[Ending | None, Turn | Idle | None]:
         """Store a turn's outcome and take the next turn; see ``Store.settle``."""
         with self._lock:
+            hand = self._hand_if(take_next)
             try:
-                ending, following = self._store.settle(turn, outcome, now, self._hand_if(take_next))
+                ending, following = self._store.settle(turn, outcome, now, hand)
             except StoreError:
                 self._unsure = True
                 raise
+            if hand is not None and following is None:
+                self._unsure = True  # the store found out what a commit in doubt had done, of this turn only
             self._forget(turn)
             if ending is not None and ending.status is not None:
                 self._callers.pop(turn.job_id, None)

@@ -6,6 +6,7 @@ import msgspec
 
 from plait.jobs.errors import Busy, CallerBusy, TooManyTargets
 from plait.jobs.model import Caller, Submission, Target
+from plait.jobs.states import JobState, after_outcome
 
 __all__ = ["Cancellation", "Caps", "Creation", "Ending", "Idle", "Interrupted", "NewJob", "Turn"]
 
@@ -79,6 +80,10 @@ class Turn(msgspec.Struct, frozen=True):
     busy_for: float | None
     taken_at: float
     target: Target | None
+
+    def job_status_after(self, *, failed: bool) -> JobState:
+        """The job's status once this turn's outcome is stored, unless the job was cancelled meanwhile."""
+        return after_outcome(total=self.total, done=self.done + 1, failed=self.failed + failed)
 
     @property
     def key(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from plait.jobs.errors import StoreError
 from plait.jobs.model import Job, JobStatus, Submission, TargetStatus
 from plait.jobs.outcomes import Failed, Settled
-from plait.jobs.states import JobState, after_outcome
+from plait.jobs.states import JobState
 from plait.jobs.store.address import database_at
 from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
 from plait.jobs.store.rows import (
@@ -244,19 +244,25 @@ class Store:
         Raises:
             StoreError: The database refused; nothing was stored and no turn taken.
         """
-        return self._end_and_take(
-            "store an outcome", lambda session: self._settle(session, turn, outcome, now), hand, turn.owner
-        )
+        try:
+            return self._end_and_take(
+                "store an outcome", lambda session: self._settle(session, turn, outcome, now), hand, turn.owner
+            )
+        except StoreError:
+            ending = self._settled_in_doubt(turn, outcome)
+            if ending is None:
+                raise
+            return ending, None  # and if it took a turn too, the owner does not know of it
 
     def _settle(self, session: Session, turn: Turn, outcome: Settled, now: float) -> Ending | None:
         failed = isinstance(outcome, Failed)
-        status = after_outcome(total=turn.total, done=turn.done + 1, failed=turn.failed + failed)
+        status = turn.job_status_after(failed=failed)
         parameters = turn_parameters(turn)
         parameters["failed"] = int(failed)
         parameters["nbytes"] = nbytes = outcome.nbytes
         ended = status is not JobState.RUNNING and self._finish(session, parameters, status, now)
         if not ended and not session.changes(self._sql.count_outcome, parameters):
-            return self._settled_before(session, parameters, status)
+            return self._settled_before(session, turn, status)
         session.run(self._sql.settle_target, parameters | outcome_parameters(outcome))
         usage = self._sums.add(session, live=-1 if ended else 0, nbytes=nbytes)
         return Ending(status.value if ended else None, usage.live, usage.nbytes)
@@ -265,13 +271,21 @@ class Store:
         """Count a job's last outcome and give the job its terminal status, unless it was cancelled."""
         return session.changes(self._sql.finish_job, parameters | {"status": status.value, "finished_at": now})
 
-    def _settled_before(self, session: Session, parameters: dict[str, object], status: JobState) -> Ending | None:
-        job = session.row(self._sql.settled_before, parameters)
+    def _settled_in_doubt(self, turn: Turn, outcome: Settled) -> Ending | None:
+        """How a turn ended if a commit that failed did store its outcome after all."""
+        try:
+            with self._database.snapshot("look for an outcome") as session:
+                return self._settled_before(session, turn, turn.job_status_after(failed=isinstance(outcome, Failed)))
+        except StoreError:
+            return None
+
+    def _settled_before(self, session: Session, turn: Turn, status: JobState) -> Ending | None:
+        job = session.row(self._sql.settled_before, turn_parameters(turn))
         if job is None:
             return None
+        live, nbytes = session.rows(self._sql.count_usage, {})[0]
         ended = status is not JobState.RUNNING and job[0] == status
-        usage = self._sums.read(session)
-        return Ending(job[0] if ended else None, usage.live, usage.nbytes)
+        return Ending(job[0] if ended else None, live, nbytes or 0)
 
     def defer(self, turn: Turn, delay: float, hand: int | None) -> tuple[bool, Turn | Idle | None]:
         """Make a busy target pending again, to be tried after ``delay`` seconds; take the next turn.
@@ -344,8 +358,6 @@ class Store:
                 },
             )
 
-    # --- cancel, touch, status (rules 5 and 6)
-
     def cancel(self, job_id: str, now: float) -> Cancellation | None:
         """End a live job as ``cancelled``.
 
@@ -411,8 +423,6 @@ class Store:
             targets = session.rows(self._sql.read_targets, {"seq": job[0], "first": first, "end": end})
         return JobStatus(job_of(job), [target_status_of(row) for row in targets])
 
-    # --- what goes
-
     def sweep(self, fresh_from: float) -> int:
         """Remove the finished jobs that were last touched before ``fresh_from`` (unix seconds).
 
@@ -455,8 +465,6 @@ class Store:
                 # Once and last: a transaction that held one row of the sums and waited for another could deadlock.
                 self._sums.add(session, live=0, nbytes=-freed)
         return evicted
-
-    # --- a runner comes and goes
 
     def claim(self, now: float) -> list[Interrupted]:
         """Make the caller this store's runner; where it is the only one, fail what a dead one left live.
