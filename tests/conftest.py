@@ -19,7 +19,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 _INSTALLED: Final = installations()
 # the wheel's server is always asked for, so that its absence is seen; the system's is a bonus
-_POSTGRES: Final = [WHEEL, *(name for name in (SYSTEM,) if name in _INSTALLED)]
+_POSTGRES: Final = [
+    pytest.param(WHEEL, id=WHEEL),
+    *(pytest.param(name, id=name, marks=pytest.mark.slow) for name in (SYSTEM,) if name in _INSTALLED),
+]
 
 
 def _installation(name: str) -> Installation:

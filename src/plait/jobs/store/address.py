@@ -32,9 +32,10 @@ def _parsed(address: str | URL | Path) -> URL:
         return URL.create("sqlite", database=str(address))
     try:
         parsed = make_url(address)
-        if parsed.get_backend_name() in {"sqlite", "postgresql"}:
+        # SQLite's options are refused: one of them makes another path of the same text, and so of the runner's lock.
+        if parsed.get_backend_name() == "postgresql" or (parsed.get_backend_name() == "sqlite" and not parsed.query):
             return parsed
-        name = parsed.drivername
+        name = f"{parsed.drivername} with options" if parsed.query else parsed.drivername
     except (ArgumentError, NoSuchModuleError, ValueError):
         name = "this"
     raise _no_store_url(name)

@@ -19,12 +19,15 @@ from sqlalchemy import (
     text,
 )
 
+from plait.jobs.states import LIVE_STATES
+
 __all__ = ["JOBS", "METADATA", "TARGETS", "USAGE", "VERSION_TABLE"]
 
 METADATA: Final = MetaData()
 VERSION_TABLE: Final = "plait_version"
 """Where Alembic keeps the revision, under our own name so that a host may keep its tables beside ours."""
 
+_LIVE_STATES: Final = ", ".join(f"'{state}'" for state in sorted(LIVE_STATES))
 _RowNumber = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers its rows only in an INTEGER column
 
 JOBS: Final = Table(
@@ -50,12 +53,10 @@ JOBS: Final = Table(
     Column("turn_until", Double, comment="end of the turn's lease, store clock; null if it never ends"),
     Column("retry_at", Double, comment="a busy target waits until then, store clock"),
     Column("busy_since", Double, comment="the next target has come back busy since then, store clock"),
-    CheckConstraint("(finished_at IS NULL) = (status IN ('queued', 'running'))", name="plait_jobs_live_or_finished"),
+    CheckConstraint(f"(finished_at IS NULL) = (status IN ({_LIVE_STATES}))", name="plait_jobs_live_or_finished"),
     sqlite_autoincrement=True,
 )
 """One row a job. Its next target is the one numbered ``targets_done``, since a job is serial."""
-
-_LIVE = JOBS.c.finished_at.is_(None)
 
 
 def _partial_index(name: str, *columns: Column[object], where: str, unique: bool = False) -> Index:

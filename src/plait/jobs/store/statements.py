@@ -21,7 +21,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.compiler import compiles
 
-from plait.jobs.states import REUSABLE_STATES, JobState, TargetState
+from plait.jobs.states import (
+    JOB_TRANSITIONS,
+    REUSABLE_STATES,
+    TARGET_TRANSITIONS,
+    JobEvent,
+    JobState,
+    TargetEvent,
+    TargetState,
+)
 from plait.jobs.store.schema import JOBS, TARGETS, USAGE
 
 if TYPE_CHECKING:
@@ -113,8 +121,9 @@ def _ids_where(*conditions: ColumnElement[bool]) -> Any:
 
 
 _next_job = func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after())
+_FETCHED_STATE: Final = TARGET_TRANSITIONS[TargetState.PENDING, TargetEvent.TAKE]
 _being_fetched = and_(_t.status == _text(TargetState.PENDING), _t.idx == _j.targets_done, _j.turn_owner.is_not(None))
-_status_seen = case((_being_fetched, _text(TargetState.RUNNING)), else_=_t.status)
+_status_seen = case((_being_fetched, _text(_FETCHED_STATE)), else_=_t.status)
 _one_of_reusable = or_(*[_j.status == _text(state) for state in sorted(REUSABLE_STATES)])
 
 _STATEMENTS: Final[dict[str, Executable]] = {
@@ -157,7 +166,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "take_job": update(JOBS)
     .where(_j.seq == _next_job)
     .values(
-        status=_text(JobState.RUNNING),
+        status=_text(JOB_TRANSITIONS[JobState.QUEUED, JobEvent.TAKE]),
         turn_owner=bindparam("owner"),
         turn_epoch=_j.turn_epoch + literal_column("1"),
         turn_until=store_clock() + bindparam("lease_seconds", type_=Double()),
@@ -221,7 +230,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "cancel_job": update(JOBS)
     .where(_j.id == bindparam("id"), _live)
     .values(
-        status=_text(JobState.CANCELLED),
+        status=_text(JOB_TRANSITIONS[JobState.RUNNING, JobEvent.CANCEL]),
         finished_at=bindparam("now"),
         lease=bindparam("now"),
         retry_at=null(),
@@ -261,7 +270,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     "interrupt_jobs": update(JOBS)
     .where(_live)
     .values(
-        status=_text(JobState.FAILED),
+        status=_text(JOB_TRANSITIONS[JobState.RUNNING, JobEvent.INTERRUPT]),
         error=bindparam("reason"),
         finished_at=bindparam("now"),
         lease=bindparam("now"),
