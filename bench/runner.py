@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from huey import SqliteHuey
 
 from plait import Caller, Config, Context, Hooks, Result, Runner, Store, Target
 
+Durability = Literal["NORMAL", "FULL"]
 ANN, BOB = Caller("ann"), Caller("bob")
 UNLIMITED = 1 << 40
 
@@ -76,7 +77,7 @@ def counting(ended: threading.Semaphore) -> Hooks:
     return Hooks(job=lambda outcome: ended.release() if outcome not in {"created", "reused"} else None)
 
 
-def plait_rate(folder: Path, count: int, synchronous: str, jobs: int = 1, measured: int | None = None) -> Rate:
+def plait_rate(folder: Path, count: int, synchronous: Durability, jobs: int = 1, measured: int | None = None) -> Rate:
     """No-op targets drained by one worker, in ``jobs`` live jobs; the first ``measured`` of them are timed."""
     drain, enough = Drain(), threading.Event()
     timed = count if measured is None else measured

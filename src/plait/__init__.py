@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if _TYPE_CHECKING:
     from plait.context import Cancelled, Context, ContextError, DeadlineExceeded
     from plait.jobs import (
+        CLASS_FLEET,
+        CLASS_RESTRICTED,
         Busy,
         Caller,
         CallerBusy,
         Config,
+        FetchFunc,
         Hooks,
         InvalidTarget,
         Job,
         JobsError,
+        JobState,
         JobStatus,
         NoTargets,
         Options,
@@ -35,11 +39,18 @@ if _TYPE_CHECKING:
         SubmitError,
         Target,
         TargetError,
+        TargetState,
         TargetStatus,
         TooManyTargets,
+        TurnContext,
+        TurnKey,
+        UnknownJob,
+        idem_key,
     )
 
 __all__ = [
+    "CLASS_FLEET",
+    "CLASS_RESTRICTED",
     "Busy",
     "Caller",
     "CallerBusy",
@@ -48,9 +59,11 @@ __all__ = [
     "Context",
     "ContextError",
     "DeadlineExceeded",
+    "FetchFunc",
     "Hooks",
     "InvalidTarget",
     "Job",
+    "JobState",
     "JobStatus",
     "JobsError",
     "NoTargets",
@@ -67,8 +80,13 @@ __all__ = [
     "SubmitError",
     "Target",
     "TargetError",
+    "TargetState",
     "TargetStatus",
     "TooManyTargets",
+    "TurnContext",
+    "TurnKey",
+    "UnknownJob",
+    "idem_key",
 ]
 
 _OF_CONTEXT = frozenset({"Cancelled", "Context", "ContextError", "DeadlineExceeded"})

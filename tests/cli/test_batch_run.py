@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from examples.example_site import ExampleSite
-from plait import Result, Runner, Store
+from plait import CallerBusy, Result, Runner, Store
 from tests.cli.program import Ended, run_here
 
 Run = Callable[..., Ended]
@@ -176,6 +177,30 @@ def test_an_out_that_is_the_store_is_refused(run: Run, site: ExampleSite, file: 
     assert not file.exists()
 
 
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal", "-runner"])
+def test_a_part_of_the_store_in_another_role_is_refused(
+    run: Run, site: ExampleSite, file: Path, tmp_path: Path, ending: str
+) -> None:
+    url, link, alias = site.url("/notes.txt"), tmp_path / "link.db", tmp_path / "alias"
+    part = tmp_path / f"plait.db{ending}"
+    link.symlink_to(file)
+    alias.symlink_to(part)
+    for store, out in ((file, part), (link, part), (file, alias)):
+        assert "is a part of the store" in refusal(run(url, "--store", store, "--out", out))
+    part.write_text(f"{url}\n")
+    assert "is a part of the store" in refusal(run(part, "--store", file))
+    assert part.read_text() == f"{url}\n"
+    assert not file.exists()
+    assert site.requests == []
+
+
+def test_a_name_that_no_file_can_have_is_refused(run: Run, site: ExampleSite, tmp_path: Path) -> None:
+    loop, long = tmp_path / "loop", tmp_path / ("a" * 300)
+    loop.symlink_to(loop)
+    for name in (loop, long):
+        assert "cannot write --out" in refusal(run(site.url("/"), "--out", name, "--store", tmp_path / "plait.db"))
+
+
 # --- the store
 
 
@@ -229,6 +254,15 @@ def test_a_store_that_cannot_be_a_file_is_refused(run: Run, site: ExampleSite, t
     assert "is a URL; give the name of a file" in refusal(run(url, "--store", "sqlite:///plait.db"))
 
 
+def test_a_store_that_would_keep_nothing_is_refused(run: Run, site: ExampleSite, tmp_path: Path) -> None:
+    url, pipe = site.url("/notes.txt"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert "would keep nothing; give the name of a file" in refusal(run(url, "--store", ":memory:"))
+    for name in ("/dev/null", "/dev/full", pipe):
+        assert "is a device, a pipe or a socket; name a regular file" in refusal(run(url, "--store", name))
+    assert site.requests == []
+
+
 def test_the_name_of_a_store_is_taken_as_it_is(run: Run, site: ExampleSite, tmp_path: Path) -> None:
     for name in (":memory:", "a b%20#ü?.db"):
         assert run(site.url("/notes.txt"), "--store", tmp_path / name).code == 0
@@ -249,9 +283,7 @@ def test_the_name_of_a_store_is_taken_as_it_is(run: Run, site: ExampleSite, tmp_
         (["https://a.example/", "--allow", "http://a/b"], "no host, host:port or network"),
         (["https://a.example/", "--caller", ""], "needs a name"),
         (["https://a.example/", "--caller", "a\nb"], "needs a name"),
-        (["https://a.example/", "--timeout", "0"], "not a number of seconds above zero"),
-        (["https://a.example/", "--retry-wait", "nan"], "not a number of seconds above zero"),
-        (["https://a.example/", "--retry-for", "inf"], "not a number of seconds above zero"),
+        (["https://a.example/", "--caller", "a" * 2_000], "more than 1024; shorten it"),
         (["https://a.example/", "--retry-for", "soon"], "not a valid float"),
         (["https://a.example/", "--max-bytes", "0"], "not in the range"),
         (["https://a.example/", "--max-targets", "0"], "not in the range"),
@@ -265,6 +297,47 @@ def test_what_is_refused_leaves_store_and_out_alone(tmp_path: Path, arguments: l
     assert fault in said
     assert out.read_text() == "kept\n"
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--retry-wait", "--retry-for"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "-inf", "1e300", "1e19", "1e7", "1e-12", "1e-320"])
+def test_seconds_that_cannot_be_waited_are_refused(option: str, value: str) -> None:
+    said = refusal(run_here("batch", "run", "https://a.example/", option, value))
+    assert said.startswith(f"Invalid value for '{option}'")
+    assert "is not a number of seconds from 0.001 to 1000000; see plait batch run --help" in said
+
+
+@pytest.mark.parametrize("option", ["--max-bytes", "--max-targets"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e3", "99999999999999999999", "9" * 5_000])
+def test_counts_that_cannot_be_kept_are_refused(option: str, value: str) -> None:
+    said = refusal(run_here("batch", "run", "https://a.example/", option, value))
+    assert said.startswith(f"Invalid value for '{option}'")
+    assert said.endswith("; see plait batch run --help")
+
+
+@pytest.mark.parametrize(
+    "ends", [("--timeout", "0.001", "1000000"), ("--max-bytes", "1", "1000000000"), ("--retry-for", "0.001", "1e6")]
+)
+def test_numbers_at_the_ends_of_what_is_taken_are_taken(
+    run: Run, site: ExampleSite, ends: tuple[str, str, str]
+) -> None:
+    option, least, most = ends
+    assert run(site.url("/notes.txt"), option, least).code in (0, 1)
+    assert run(site.url("/notes.txt"), option, most).code == 0
+
+
+def test_a_caller_whose_name_is_as_long_as_one_may_be_is_taken(run: Run, site: ExampleSite) -> None:
+    assert run(site.url("/notes.txt"), "--caller", "a" * 1_024).code == 0
+
+
+def test_a_job_that_the_runner_does_not_take_is_refused(
+    run: Run, site: ExampleSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_arguments: object) -> None:
+        raise CallerBusy("the caller has a live job already; wait for it")
+
+    monkeypatch.setattr(Runner, "submit", busy)  # an embedded run's own job is the only one, so that none is live
+    assert refusal(run(site.url("/notes.txt"))) == "the caller has a live job already; wait for it"
 
 
 def test_a_refused_store_leaves_out_alone(run: Run, site: ExampleSite, tmp_path: Path) -> None:

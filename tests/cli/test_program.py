@@ -6,10 +6,14 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +22,7 @@ from typing_extensions import override
 
 from examples.example_site import ExampleSite
 from plait import Store
-from tests.cli.program import PLAIT, lines_of, started
+from tests.cli.program import PLAIT, Program, lines_of, started
 
 _SECONDS: Final = 60
 _SIGINT: Final = signal.SIGINT
@@ -173,6 +177,183 @@ def test_a_full_disk_ends_the_run_with_one_line(site: ExampleSite) -> None:
     assert done.stderr == (
         b"plait: cannot write the results to standard output: No space left on device; name another file with --out\n"
     )
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["batch"], ["batch", "run", "-h"]])
+def test_a_help_that_cannot_be_written_is_one_line(arguments: list[str], unbuffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device is no path to anything
+        done = subprocess.run(
+            [PLAIT, *arguments], stdout=full, stderr=subprocess.PIPE, env=environment, timeout=_SECONDS, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"plait: cannot write to standard output: No space left on device; lead it to where it can be written\n"
+    )
+
+
+def test_a_help_that_nobody_reads_ends_quietly() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run([PLAIT, "--help"], stdout=theirs, stderr=subprocess.PIPE, timeout=_SECONDS, check=False)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+# --- a store that fails
+
+
+@contextmanager
+def failing_store(site: ExampleSite, file: Path) -> Iterator[Program]:
+    """A quiet run whose disk takes nothing any more, after it has said so; the soft limit can be raised again."""
+    with started(*arguments(site, "/slow", "/notes.txt"), "--store", file, "--quiet") as program:
+        wait_until_slow(site)
+        _unlimited, hard = resource.prlimit(program.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(program.process.pid, resource.RLIMIT_FSIZE, (0, hard))
+        site.release()
+        program.wait_for_line("plait: warning: job ")
+        yield program
+
+
+def test_a_quiet_run_still_says_that_its_store_fails(site: ExampleSite, tmp_path: Path) -> None:
+    with failing_store(site, tmp_path / "plait.db") as program:
+        _soft, hard = resource.prlimit(program.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(program.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        ended = program.end()
+    assert (ended.code, statuses(ended.out)) == (0, ["done", "done"])
+
+
+def test_what_is_lost_at_the_end_of_a_run_is_said(site: ExampleSite, tmp_path: Path) -> None:
+    with failing_store(site, tmp_path / "plait.db") as program:
+        program.signal(_SIGTERM)
+        ended = program.end()
+    assert ended.code == 2
+    assert "an outcome is lost at closing" in ended.err
+    assert ended.err.splitlines()[-1].startswith("plait: cannot cancel the job in store 'plait.db': ")
+
+
+# --- signals outside a run
+
+_SIGNAL_WITHIN_AN_IMPORT: Final = """
+import os, sys
+moment, number = sys.argv[1], int(sys.argv[2])
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            os.kill(os.getpid(), number)
+sys.meta_path.insert(0, Finder())
+"""
+_SIGNAL_AT_A_CALL: Final = """
+import os, sys
+moment, number = sys.argv[1], int(sys.argv[2])
+def notice(frame, event, argument):
+    if f"{event} {frame.f_globals.get('__name__')}.{frame.f_code.co_name}" == moment:
+        os.kill(os.getpid(), number)
+sys.setprofile(notice)
+"""
+_SIGNAL_AT_EXIT: Final = """
+import atexit, os, sys
+atexit.register(os.kill, os.getpid(), int(sys.argv[2]))
+"""
+_RUN_IT: Final = """
+sys.argv[:] = ["plait", *sys.argv[3:]]
+from plait.cli import main
+sys.exit(main())
+"""
+
+
+def interrupted(program: str, moment: str, number: signal.Signals, *arguments: str) -> tuple[int, str]:
+    """Exit code and standard error of a process that sends itself a signal at some moment."""
+    done = subprocess.run(
+        [sys.executable, "-c", program + _RUN_IT, moment, str(int(number)), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(_SIGINT, 130), (_SIGTERM, 143)])
+@pytest.mark.parametrize(
+    "module", ["importlib.util", "click", "plait.cli.app", "plait.cli.batch", "rich.progress", "lxml", "re2", "sqlite3"]
+)
+def test_a_signal_while_a_module_is_loaded_is_one_line(module: str, number: signal.Signals, code: int) -> None:
+    ended = interrupted(_SIGNAL_WITHIN_AN_IMPORT, module, number, "batch", "run", "https://a.example/")
+    assert ended == (code, "plait: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(_SIGINT, 130), (_SIGTERM, 143)])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "return plait.cli.errors.end_on_signals",
+        "call plait.cli.app.run",
+        "call plait.cli.batch._caller",
+        "call plait.cli.targets.read_targets",
+        "return plait.cli.batch._check_files",
+        "call plait.cli.errors._ended_by",
+        "call plait.cli.errors.say",
+    ],
+)
+def test_a_signal_before_a_run_is_one_line(moment: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
+    file = str(tmp_path / "plait.db")
+    ended = interrupted(
+        _SIGNAL_AT_A_CALL, moment, number, "batch", "run", "https://a.example/", "--store", ":memory:", "--out", file
+    )
+    assert ended == (code, "plait: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(_SIGINT, 130), (_SIGTERM, 143)])
+@pytest.mark.parametrize(
+    "moment", ["return plait.cli.events.restore", "return plait.cli.main", "call threading._shutdown"]
+)
+def test_a_signal_after_a_run_is_one_line(site: ExampleSite, moment: str, number: signal.Signals, code: int) -> None:
+    ended = interrupted(_SIGNAL_AT_A_CALL, moment, number, *arguments(site, "/notes.txt"), "--quiet")
+    assert ended == (code, "plait: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(_SIGINT, 130), (_SIGTERM, 143)])
+def test_a_signal_at_the_very_end_is_one_line(number: signal.Signals, code: int) -> None:
+    assert interrupted(_SIGNAL_AT_EXIT, "", number, "--version") == (code, "plait: interrupted\n")
+
+
+def test_a_third_signal_ends_the_process(site: ExampleSite) -> None:
+    program = "import sys\n"
+    trap = "from plait.jobs import Runner\nimport os, signal\n" + (
+        "Runner.close = lambda self: os.kill(os.getpid(), signal.SIGINT)\n"  # as one that does not come back
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program + trap + _RUN_IT, "", "", *arguments(site, "/slow"), "--quiet"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        wait_until_slow(site)
+        process.send_signal(_SIGINT)
+        process.send_signal(_SIGTERM)
+        out, said = process.communicate(timeout=_SECONDS)
+    assert (process.returncode, out, said) == (130, b"", b"plait: interrupted\n")
+
+
+def test_a_signal_that_is_ignored_stays_ignored(site: ExampleSite) -> None:
+    program = "import sys, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n" + _SIGNAL_AT_A_CALL
+    ended = interrupted(program, "call plait.cli.app.run", _SIGINT, *arguments(site, "/notes.txt"), "--quiet")
+    assert ended == (0, "")
+
+
+def test_a_closed_standard_error_is_not_written_to(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    program = f"import os, sys\nassert os.open({str(other)!r}, os.O_CREAT | os.O_WRONLY) == 2\n" + _SIGNAL_AT_A_CALL
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -c "$@" 2>&-', sys.executable, program + _RUN_IT, "call plait.cli.app.run", "2", "--help"],
+        capture_output=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    assert other.read_bytes() == b""
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_only_files_are_among_the_files() -> None:
         (b'{"url": "http://a.example/", "options": {"grep": "\\u0000"}}', "options.grep holds a NUL", "remove it"),
         (b'{"url": "http://a.example/", "options": {"grep": "\\ud800"}}', "a lone surrogate", "replace it"),
         (b'{"url": "http://a.example/\\ud800"}', "a lone surrogate", "replace it"),
+        (b'{"\\ud800": 1}', "a name holds a lone surrogate", "the fields are url and options"),
+        (b'{"url": "http://a.example/", "options": {"\\ud800": 1}}', "a name holds a lone", "the options are mode,"),
         (b'{"url": "ftp://a.example/"}', "neither http nor https", "only http and https"),
         (b'{"url": ""}', "url is empty", "pass"),
         (b'{"url": ' + b"[" * 100_000, "is nested too deep", 'write {"url"'),

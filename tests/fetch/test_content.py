@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
+from typing_extensions import override
 
 from plait.context import Cancelled, Context, DeadlineExceeded
 from plait.fetch.busy import retry_after
@@ -70,6 +71,7 @@ from plait.fetch.lines import MAX_MATCH_BYTES, MAX_MATCHES, Matches, Pattern, co
         (b"\x00\xd8a\x00", "utf-16le", "\ufffda"),
         (b"abc\xff", "utf-8", "abc\ufffd"),
     ],
+    ids=lambda value: "body" if isinstance(value, bytes) else ascii(value)[:24],
 )
 def test_bytes_become_text_that_can_be_stored(body: bytes, declared: str | None, expected: str) -> None:
     text = decode_text(body, declared)
@@ -213,7 +215,7 @@ def test_the_main_content_is_told_from_the_rest() -> None:
     source = (
         f"<nav>Menu</nav><article><h1>Cloth</h1>{PARAGRAPH * 5}<a href='next'>on</a></article><footer>Foot</footer>"
     )
-    page = extract_page(f"<html><body>{source}</body></html>", "markdown", URL)
+    page = extract_page(Context(), f"<html><body>{source}</body></html>", "markdown", URL)
     assert page.main
     assert page.content.startswith("# Cloth")
     assert "Menu" not in page.content
@@ -228,6 +230,9 @@ def test_the_main_content_is_told_from_the_rest() -> None:
         ("a<br>b<i>c</i>d", "a\nbcd"),
         ("<script>if (a<b) x('</p>')</script>a<style>p{}</style >b<!-- <p>c</p> -->d", "abd"),
         ("<script>a<p>b", "a\nb"),
+        ("<script>a</SCRIPT x='" + "y" * 500 + "'>b</script", "b"),
+        ("a\n \u2003\n\x1c\n b", "a\n\nb"),
+        ("&#" + "9" * 5000 + "; &lt;", "&#" + "9" * 5000 + "; &lt;"),
         ("<head><title>t</title></head>a", "a"),
         ("a<!-- b", "a"),
         ("<ul><li>a<li>b</ul>", "a\nb"),
@@ -238,7 +243,7 @@ def test_the_main_content_is_told_from_the_rest() -> None:
     ],
 )
 def test_plain_text_is_all_text_without_tags(source: str, expected: str) -> None:
-    assert plain_text(source) == expected
+    assert plain_text(Context(), source) == expected
 
 
 @pytest.mark.parametrize("mode", ["markdown", "text", "html"])
@@ -256,7 +261,13 @@ def test_plain_text_is_all_text_without_tags(source: str, expected: str) -> None
         "<style>" * 100_000,
         "<table><tr><td>" * 5_000 + "x",
         "<p>x</p>" * 50_000,
-        "<" * 500_000,
+        "<" * 4_000_000,
+        "<a>" * 1_000_000,
+        "</script" * 500_000,
+        "<script>" + "</script" * 500_000,
+        "<title" * 500_000,
+        "\n" * 1_000_000,
+        "\n" + " \u2003" * 500_000 + "x",
         "&" * 500_000,
         "<title>" + "x" * 1_000_000,
         "<p>" + "x" * 3_000_000,
@@ -268,14 +279,66 @@ def test_plain_text_is_all_text_without_tags(source: str, expected: str) -> None
     ids=lambda source: ascii(source)[1:24] if isinstance(source, str) else None,
 )
 def test_a_hostile_page_is_done_soon_and_gives_text_that_can_be_stored(source: str, mode: str) -> None:
-    page = extract_page(source, mode, URL)
+    page = extract_page(Context(), source, mode, URL)
     page.content.encode()
     assert "\x00" not in page.content
     assert "root:" not in page.content
 
 
+class Counted(Context):
+    """A context that counts the looks at it, and is cancelled at one of them."""
+
+    def __init__(self, cancelled_at: int = 0) -> None:
+        super().__init__()
+        self.looks = 0
+        self._cancelled_at = cancelled_at
+
+    @override
+    def check(self) -> None:
+        self.looks += 1
+        if self.looks == self._cancelled_at:
+            self.cancel("enough")
+        super().check()
+
+
+MB = 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *["<a>", "</a>", "a<b>", "<br>", "a<p>", "<!-->", "<script></script>", "<title>x</title>", "<svg>"],
+        *["&", "&a;", "&lt;", "&#9", "x\n", "x\n\n", " x \n \t\n"],
+    ],
+    ids=ascii,
+)
+def test_every_loop_over_a_page_looks_at_the_context_all_the_time(unit: str) -> None:
+    ctx = Counted()
+    source = unit * (3 * MB // len(unit))
+    extract_page(ctx, source, "html", URL)
+    assert ctx.looks > len(source) // (512 * 1024)
+
+
+def test_a_cancellation_ends_the_work_on_a_page_wherever_it_comes() -> None:
+    source = "a &lt; b<p>\n\n" * (3 * MB // 13)
+    whole = Counted()
+    extract_page(whole, source, "html", URL)
+    for look in range(1, whole.looks + 1, 5):
+        ctx = Counted(cancelled_at=look)
+        with pytest.raises(Cancelled, match="enough"):
+            extract_page(ctx, source, "html", URL)
+        assert ctx.looks == look
+
+
+@pytest.mark.parametrize("mode", ["markdown", "text", "html"])
+@pytest.mark.parametrize("source", ["", "x", PARAGRAPH * 20, "<" * MB, "<a>" * MB])
+def test_a_deadline_that_has_passed_ends_the_work_on_any_page(source: str, mode: str) -> None:
+    with pytest.raises(DeadlineExceeded):
+        extract_page(Context(timeout=0), source, mode, URL)
+
+
 def test_a_page_without_main_content_gives_its_text_escaped_in_html() -> None:
-    assert extract_page("<div>" * 500 + "a &lt; b", "html", URL).content == "<p>a &lt; b</p>"
+    assert extract_page(Context(), "<div>" * 500 + "a &lt; b", "html", URL).content == "<p>a &lt; b</p>"
 
 
 @pytest.mark.parametrize(

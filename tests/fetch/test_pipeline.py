@@ -6,18 +6,20 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typing_extensions import override
 
 from plait.context import Cancelled, Context
 from plait.fetch import Fetch
 from plait.jobs.errors import RetryLater, TargetError
-from plait.jobs.model import Caller, FetchFunc, Options, Result, Target
-from plait.net import Client, Limits, Policy
+from plait.jobs.model import Caller, Options, Result, Target
+from plait.net import Client, Limits, Policy, Response
+from plait.net.client import Wanted
 from tests.net.server import RawServer, plain
 
 if TYPE_CHECKING:
@@ -26,11 +28,11 @@ if TYPE_CHECKING:
 CALLER = Caller("anna")
 
 
-def run(fetch: FetchFunc, url: str, options: Options | None = None, ctx: Context | None = None) -> Result:
+def run(fetch: Fetch, url: str, options: Options | None = None, ctx: Context | None = None) -> Result:
     return fetch(ctx or Context(), CALLER, Target(url, options or Options()))
 
 
-def refused(fetch: FetchFunc, url: str, options: Options | None = None) -> TargetError:
+def refused(fetch: Fetch, url: str, options: Options | None = None) -> TargetError:
     with pytest.raises(TargetError) as caught:
         run(fetch, url, options)
     assert caught.value.msg
@@ -118,6 +120,7 @@ def test_an_empty_page_is_done_with_empty_content(body: str, mode: str) -> None:
         ("", b"a plain text <title>t</title>", "text"),
         ("nonsense", b"a plain text <title>t</title>", "text"),
     ],
+    ids=["xhtml", "upper case", "json", "rss", "csv", "doctype", "html", "text", "nonsense"],
 )
 def test_the_content_type_decides_and_a_missing_one_is_guessed(content_type: str, body: bytes, kind: str) -> None:
     result = served(plain(body, f"Content-Type: {content_type}"))
@@ -136,6 +139,7 @@ def test_the_content_type_decides_and_a_missing_one_is_guessed(content_type: str
         ("multipart/x-mixed-replace", b"--x"),
         ("", b"\x7fELF\x00\x00"),
     ],
+    ids=["pdf", "image", "bytes", "events", "multipart", "program"],
 )
 def test_another_content_type_is_refused(content_type: str, body: bytes) -> None:
     with RawServer(plain(body, f"Content-Type: {content_type}")) as server:
@@ -201,6 +205,14 @@ def test_an_error_of_the_site_keeps_its_status(fetch: Fetch, site: ExampleSite, 
     assert str(status) in error.msg
 
 
+@pytest.mark.parametrize("status", [600, 700, 999])
+def test_a_status_that_http_does_not_have_is_a_failure_of_the_site(status: int) -> None:
+    with RawServer(plain(b"", status=f"{status} Denied")) as server:
+        error = refused(Fetch(Policy(allow=[server.authority])), server.url())
+    assert error.status == 502
+    assert f"status {status}, which HTTP does not have" in error.msg
+
+
 @pytest.mark.parametrize(
     ("status", "word"), [(404, "check"), (410, "gone for good"), (401, "credentials"), (403, "refuses"), (500, "later")]
 )
@@ -262,6 +274,58 @@ def test_a_cancelled_target_raises_the_cancellation(fetch: Fetch, site: ExampleS
         assert site.slow_started.wait(10)
         ctx.cancel("the job was cancelled")
         assert isinstance(future.exception(timeout=10), Cancelled)
+
+
+class Dawdling(Client):
+    """A client that hands its response over when the target's time is over, or when it was cancelled."""
+
+    def __init__(self, server: RawServer, limits: Limits | None = None, cancels: Context | None = None) -> None:
+        super().__init__(Policy(allow=[server.authority]), limits)
+        self._cancels = cancels
+
+    @override
+    def get(
+        self, ctx: Context, url: str, headers: Mapping[str, str] | None = None, *, wanted: Wanted | None = None
+    ) -> Response:
+        response = super().get(ctx, url, headers, wanted=wanted)
+        if self._cancels is not None:
+            self._cancels.cancel("enough")
+        ctx.wait(60)
+        return response
+
+
+# What is left to do once the response is there: to extract, to select, to do both, or nothing.
+REST = [
+    ("text/html", Options()),
+    ("text/html", Options(mode="html", grep="warp")),
+    ("text/html", Options(mode="raw")),
+    ("text/plain", Options()),
+    ("text/plain", Options(grep="warp")),
+]
+BODY = b"<p>warp and weft</p>\n" * 100
+
+
+@pytest.mark.parametrize(("content_type", "options"), REST)
+def test_one_deadline_covers_get_and_extract_and_select(content_type: str, options: Options) -> None:
+    with RawServer(plain(BODY, f"Content-Type: {content_type}")) as server:
+        error = refused(Fetch(client=Dawdling(server, Limits(total_seconds=1))), server.url(), options)
+    assert error.status == 504
+    assert "in time" in error.msg
+    assert "smaller" in error.hint
+
+
+@pytest.mark.parametrize(("content_type", "options"), REST)
+def test_the_deadline_of_the_turn_covers_them_too(content_type: str, options: Options) -> None:
+    with RawServer(plain(BODY, f"Content-Type: {content_type}")) as server, pytest.raises(TargetError) as caught:
+        run(Fetch(client=Dawdling(server)), server.url(), options, Context(timeout=1))
+    assert caught.value.status == 504
+
+
+@pytest.mark.parametrize(("content_type", "options"), REST)
+def test_a_cancellation_ends_what_is_left_to_do(content_type: str, options: Options) -> None:
+    ctx = Context()
+    with RawServer(plain(BODY, f"Content-Type: {content_type}")) as server, pytest.raises(Cancelled, match="enough"):
+        run(Fetch(client=Dawdling(server, cancels=ctx)), server.url(), options, ctx)
 
 
 def test_one_fetch_serves_many_threads(fetch: Fetch, site: ExampleSite) -> None:

@@ -158,3 +158,26 @@ def test_submits_and_cancels_at_the_moment_of_closing_end_in_an_answer_or_in_run
     assert len(answers) == 4
     assert set(answers) <= {"closed", "all of them"}
     assert sorted(site.starts) == sorted(site.ends)
+
+
+def test_a_runner_that_is_closed_again_leaves_the_next_one_its_store(store: Store, site: Site) -> None:
+    first = Runner(store, site)
+    first.close()
+    with Runner(store, site):
+        first.close()
+        with pytest.raises(StoreInUse):
+            Runner(store, site)
+
+
+def test_a_runner_that_cannot_start_its_threads_leaves_the_store_to_the_next(
+    store: Store, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", _no_thread)
+        with pytest.raises(RuntimeError, match="no more threads"):
+            Runner(store, site)
+    Runner(store, site).close()
+
+
+def _no_thread(_thread: threading.Thread) -> None:
+    raise RuntimeError("no more threads")

@@ -338,3 +338,59 @@ def test_the_text_of_an_error_goes_to_the_store_and_into_no_log_record(
         f"no such host: {MARK}.example",
     ]
     assert discreet_log.records == []
+
+
+class Evil(Exception):
+    """Raises when it is looked at."""
+
+    @property
+    @override
+    def __cause__(self) -> BaseException | None:  # type: ignore[override]  # this is the point of it
+        raise KeyboardInterrupt("secret")
+
+
+class ExitsAsText(Exception):
+    @override
+    def __str__(self) -> str:
+        raise SystemExit("secret")
+
+
+class NoModule(Exception):
+    __module__: Any = None
+
+
+class BusyWithoutInit(RetryLater):
+    def __init__(self) -> None:
+        Exception.__init__(self, "later")
+
+
+def _deep_group() -> BaseException:
+    group: Exception = ValueError("innermost")
+    for _ in range(3000):
+        group = ExceptionGroup("group", [group])
+    return group
+
+
+@pytest.mark.parametrize("error", [Evil(), ExitsAsText(), _deep_group()], ids=lambda error: type(error).__name__)
+def test_an_exception_that_misbehaves_when_it_is_looked_at_is_a_bug(error: BaseException) -> None:
+    outcome = of_error(error)
+    assert isinstance(outcome, Failed)
+    assert (outcome.error, "secret" in outcome.bug) == ("internal error", False)
+
+
+@pytest.mark.parametrize("error", [BusyWithoutInit(), RetryLater("x", 10**400), RetryLater("x", -1)])
+def test_a_busy_target_without_a_sensible_wish_is_busy_all_the_same(error: BaseException) -> None:
+    outcome = of_error(error)
+    assert isinstance(outcome, Busy)
+    assert outcome.after == 0
+
+
+def test_a_class_that_is_from_nowhere_is_judged_all_the_same() -> None:
+    assert isinstance(of_error(NoModule("x")), Failed)
+
+
+def test_the_name_of_a_type_cannot_carry_a_url_into_the_log() -> None:
+    error = type("https://secret.example/?key", (BaseException,), {})("x")
+    outcome = of_error(error)
+    assert isinstance(outcome, Failed)
+    assert "/" not in outcome.bug

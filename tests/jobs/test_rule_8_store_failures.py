@@ -800,3 +800,42 @@ def test_rule_8_every_warning_of_a_failing_job_names_its_id_and_the_databases_co
     ]
     assert log.messages == expected
     assert site.starts == ["a1"]
+
+
+# --- what can never be stored
+
+
+def test_rule_8_an_outcome_that_is_too_large_for_the_database_fails_its_target_and_not_its_job(
+    *, file_store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(file_store)
+    site.hold("a1")
+    site.answer("a1", Result("x" * 200_000))
+    made = runner.submit(ALICE, "fleet", targets("a", 2))
+    site.wait_started("a1")
+    database: Any = file_store._database
+    with database._lock:
+        database._writer.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100_000)
+    site.release()
+    seen.wait_ended()
+    first, second = found(runner, made.id).targets
+    assert (first.status, second.status) == ("failed", "done")
+    assert first.error.startswith("the outcome cannot be stored (")
+    assert first.hint
+    assert site.starts == ["a1", "a2"]
+
+
+def test_rule_8_a_clock_that_fails_costs_no_outcome_and_no_worker(
+    store: Store, site: Site, seen: Observed, log: Listener
+) -> None:
+    readings = iter([1000.0, 1000.0, *[float("nan")] * 3])
+
+    def clock() -> float:
+        return next(readings)  # and then StopIteration for ever
+
+    with Runner(store, site, Config(hooks=seen.hooks), clock=clock) as runner:
+        made = runner.submit(ALICE, "fleet", targets("a", 3))
+        seen.wait_ended()
+        assert found(runner, made.id).job.status == "done"
+    assert site.starts == ["a1", "a2", "a3"]
+    log.wait_for("the clock ")

@@ -228,7 +228,7 @@ def test_a_turn_carries_what_its_work_needs(store: Store, store_url: str) -> Non
     put(store, job)
     turn = take(store, owner="someone")
     assert (turn.job_id, turn.idx, turn.owner, turn.epoch) == (job.id, 0, "someone", 1)
-    assert (turn.caller.name, turn.caller.workspace, turn.caller_class) == ("ann", "space", "fleet")
+    assert (turn.caller.name, turn.caller.workspace) == ("ann", "space")
     assert (turn.total, turn.done, turn.failed, turn.busy_for, turn.created_at) == (2, 0, 0, None, 1000.0)
     assert turn.target == Target("a", options)
     row = assert_sound(store_url, store).jobs[job.id]

@@ -145,6 +145,36 @@ def test_a_name_without_usable_addresses_is_unresolved(resolver: Resolver) -> No
     assert caught.value.status == 502
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "site.test",
+        "1.2.3",
+        "0x7f000001",
+        "1.2.3.4/8",
+        "1.2.3.4:80",
+        "[::1]",
+        "fe80::1%",
+        "fe80::1%a%b",
+        "fe80::1%\0",
+        "fe80::1%\u00fc",
+        "fe80::1%" + "x" * 1000,
+        "\u0661.1.1.1",
+        "9" * 10_000,
+    ],
+    ids=lambda answer: ascii(answer)[1:20],
+)
+def test_an_answer_of_the_look_up_that_is_no_address_is_an_error_of_the_net(answer: str) -> None:
+    client = Client(Policy(allow=["site.test"]), resolver=lambda _host: ["127.0.0.9", answer])
+    with pytest.raises(Unresolved, match="no address") as caught:
+        client.get(Context(), "http://site.test/")
+    assert caught.value.status == 502
+    assert caught.value.hint
+    assert caught.value.__cause__ is None
+    assert "site.test" not in str(caught.value)
+
+
 def test_refused_and_silent_ports_give_the_same_error() -> None:
     with socket.socket() as full, socket.socket() as unused, socket.socket() as queued:
         full.bind(("127.0.0.1", 0))
@@ -319,6 +349,7 @@ def test_a_redirect_from_https_to_http_is_refused() -> None:
         b"",
         b"\x00\x01\x02\r\n\r\n",
         b"HTTP/1.1 99999 x\r\n\r\n",
+        b"HTTP/1.1 000 x\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\nab",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
@@ -326,6 +357,19 @@ def test_a_redirect_from_https_to_http_is_refused() -> None:
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFFFFFFFF\r\nab",
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+    ],
+    ids=[
+        "nothing",
+        "no text",
+        "status of five digits",
+        "status zero",
+        "negative length",
+        "list of lengths",
+        "two lengths",
+        "body too short",
+        "chunk without a size",
+        "chunk beyond belief",
+        "another protocol",
     ],
 )
 def test_an_answer_that_is_no_http_is_a_bad_response(answer: bytes) -> None:

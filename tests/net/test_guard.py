@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable
 
 import pytest
 
 from plait.net import Blocked, Policy, is_public, parse_url
+from plait.net.guard import _METADATA, Address
 
 NOT_PUBLIC = [
     "0.0.0.0",
@@ -161,6 +163,15 @@ def test_one_bad_address_condemns_a_name(answers: list[str]) -> None:
         ("::1", "http://[::1]:9000/", [], "allowed"),
         ("fd00::/8", "http://[fd12::1]/", [], "allowed"),
         ("example.com:22", "http://example.com:22/", [OUTSIDE], "allowed"),
+        ("::ffff:10.0.0.0/104", "http://site.test/", ["10.1.1.1", "::ffff:10.1.1.1"], "allowed"),
+        ("::ffff:10.0.0.1", "http://10.0.0.1/", [], "allowed"),
+        # a network says by itself what it opens
+        ("169.254.0.0/16", "http://site.test/", ["169.254.169.254", "::ffff:169.254.169.254"], "allowed"),
+        ("169.254.0.0/16", "http://site.test/", ["64:ff9b::a9fe:a9fe"], "blocked_address"),
+        ("169.254.0.0/16", "http://site.test/", ["2002:a9fe:a9fe::"], "blocked_address"),
+        ("fd00::/8", "http://site.test/", ["fd00:ec2::254", "fd00:ec2::254%eth0"], "allowed"),
+        ("fd00:ec2::254", "http://[fd00:ec2::254]/", [], "allowed"),
+        ("64:ff9b::/96", "http://site.test/", ["64:ff9b::a9fe:a9fe"], "allowed"),
     ],
 )
 def test_an_entry_of_the_allow_list_opens_what_it_names(
@@ -169,8 +180,80 @@ def test_an_entry_of_the_allow_list_opens_what_it_names(
     assert _verdict(Policy(allow=[entry]), url, *addresses) == expected
 
 
+METADATA = sorted(_METADATA, key=str)
+# The ways in which an IPv6 address holds an IPv4 one, both as numbers.
+EMBEDDINGS: dict[str, Callable[[int], int]] = {
+    "mapped": lambda v4: (0xFFFF << 32) | v4,
+    "compatible": lambda v4: v4,
+    "translated": lambda v4: (0xFFFF << 48) | v4,
+    "nat64": lambda v4: (0x64FF9B << 96) | v4,
+    "local nat64 /96": lambda v4: (0x64FF9B0001 << 80) | v4,
+    "local nat64 /64": lambda v4: (0x64FF9B0001 << 80) | (v4 << 24),
+    "local nat64 /56": lambda v4: (0x64FF9B0001 << 80) | (v4 >> 24 << 64) | ((v4 & 0xFFFFFF) << 32),
+    "local nat64 /48": lambda v4: (0x64FF9B0001 << 80) | (v4 >> 16 << 64) | ((v4 & 0xFFFF) << 40),
+    "own nat64 /96": lambda v4: (0xFD12 << 112) | v4,
+    "own nat64 /40": lambda v4: (0xFD12000001 << 88) | (v4 >> 8 << 64) | ((v4 & 0xFF) << 48),
+    "own nat64 /32": lambda v4: (0xFD120001 << 96) | (v4 << 64),
+    "6to4": lambda v4: (0x2002 << 112) | (v4 << 80),
+    "teredo server": lambda v4: (0x20010000 << 96) | (v4 << 64) | 0xF7F7F7F7,
+    "teredo client": lambda v4: (0x20010000 << 96) | (0x41378C36 << 64) | (v4 ^ 0xFFFFFFFF),
+    "isatap": lambda v4: (0xFE80 << 112) | (0x5EFE << 32) | v4,
+    "global isatap": lambda v4: (0x20010DB8 << 96) | (0x02005EFE << 32) | v4,
+}
+
+
+def test_the_forms_of_an_embedded_address_are_those_that_the_standards_write() -> None:
+    written = {
+        "mapped": "::ffff:192.0.2.33",
+        "compatible": "::192.0.2.33",
+        "translated": "::ffff:0:192.0.2.33",
+        "nat64": "64:ff9b::192.0.2.33",
+        "local nat64 /64": "64:ff9b:1:0:c0:2:2100:0",
+        "local nat64 /56": "64:ff9b:1:c0:0:221::",
+        "local nat64 /48": "64:ff9b:1:c000:2:2100::",
+        "own nat64 /40": "fd12:0:1c0:2:21::",
+        "own nat64 /32": "fd12:1:c000:221::",
+        "6to4": "2002:c000:221::",
+        "teredo client": "2001::4137:8c36:0:0:3fff:fdde",
+        "isatap": "fe80::5efe:192.0.2.33",
+    }
+    v4 = int(ipaddress.IPv4Address("192.0.2.33"))
+    assert {form: ipaddress.IPv6Address(EMBEDDINGS[form](v4)) for form in written} == {
+        form: ipaddress.IPv6Address(text) for form, text in written.items()
+    }
+
+
+@pytest.mark.parametrize("zone", ["", "%eth0", "%1"])
+@pytest.mark.parametrize("form", EMBEDDINGS)
+@pytest.mark.parametrize("metadata", [address for address in METADATA if address.version == 4], ids=str)
+def test_a_name_on_the_list_never_opens_metadata_in_whatever_form(
+    metadata: ipaddress.IPv4Address, form: str, zone: str
+) -> None:
+    answer = f"{ipaddress.IPv6Address(EMBEDDINGS[form](int(metadata)))}{zone}"
+    for entry in ("intra.test", "intra.test:80"):
+        assert _verdict(Policy(allow=[entry]), "http://intra.test/", answer) == "blocked_address"
+    assert not is_public(ipaddress.ip_address(answer))
+
+
+@pytest.mark.parametrize("metadata", METADATA, ids=str)
+def test_a_name_on_the_list_never_opens_metadata_with_a_zone_or_without(metadata: Address) -> None:
+    for zone in ("", "%eth0", "%2") if metadata.version == 6 else ("",):
+        policy = Policy(allow=["intra.test"])
+        assert _verdict(policy, "http://intra.test/", f"{metadata}{zone}") == "blocked_address"
+
+
+@pytest.mark.parametrize("form", EMBEDDINGS)
+def test_a_name_on_the_list_opens_what_is_not_metadata_in_whatever_form(form: str) -> None:
+    inside = EMBEDDINGS[form](int(ipaddress.IPv4Address("10.0.0.7")))
+    assert _verdict(Policy(allow=["intra.test"]), "http://intra.test/", f"{ipaddress.IPv6Address(inside)}") == "allowed"
+
+
 @pytest.mark.parametrize(
-    "entry", ["", "a b", "http://x", "x/y", "host:0", "host:99999", "10.0.0.1/8", "10.0.0.0/33", "u@h", "x?y", "[::1"]
+    "entry",
+    [
+        *["", "a b", "http://x", "x/y", "host:0", "host:99999", "10.0.0.1/8", "10.0.0.0/33", "u@h", "x?y", "[::1"],
+        *["fe80::1%eth0", "[fe80::1%eth0]:80", "fe80::%1/64", "%31.2.3.4"],
+    ],
 )
 def test_an_entry_that_is_none_is_refused_with_examples(entry: str) -> None:
     with pytest.raises(ValueError, match=r"Policy\.allow .* Write for example"):

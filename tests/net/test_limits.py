@@ -52,6 +52,17 @@ def deflated(data: bytes) -> bytes:
         ("gzip, deflate", zlib.compress(gzip.compress(TEXT))),
         ("gzip, identity, gzip", gzip.compress(gzip.compress(TEXT))),
     ],
+    ids=[
+        "gzip",
+        "old name of gzip",
+        "two members",
+        "zlib",
+        "bare deflate",
+        "identity",
+        "none",
+        "two codings",
+        "two codings and identity",
+    ],
 )
 def test_a_content_coding_is_undone(coding: str, body: bytes) -> None:
     with RawServer(plain(body, f"Content-Encoding: {coding}")) as server:
@@ -82,6 +93,19 @@ def test_a_body_is_decoded_as_often_as_the_header_says() -> None:
         ("zstd", b"\x28\xb5\x2f\xfd"),
         ("gzip, gzip, gzip", gzip.compress(gzip.compress(gzip.compress(TEXT)))),
         (", ".join(["gzip"] * 100), TEXT),
+    ],
+    ids=[
+        "no gzip",
+        "gzip without its end",
+        "gzip broken off early",
+        "garbage behind gzip",
+        "zlib without its end",
+        "garbage behind zlib",
+        "no deflate",
+        "br",
+        "zstd",
+        "three codings",
+        "a hundred codings",
     ],
 )
 def test_a_content_coding_that_cannot_be_undone_is_an_error(coding: str, body: bytes) -> None:
@@ -174,7 +198,9 @@ def test_a_body_of_just_the_cap_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [b"", OK, OK + b"Content-Length: 1000\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n3e8\r\n"]
+    "start",
+    [b"", OK, OK + b"Content-Length: 1000\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n3e8\r\n"],
+    ids=["status line", "headers", "body", "chunk"],
 )
 def test_a_trickling_server_is_ended_by_the_one_deadline(start: bytes) -> None:
     def answer(sock: socket.socket, _head: str) -> None:
@@ -242,7 +268,9 @@ def cancelled_while(
     return future.exception(timeout=10)
 
 
-@pytest.mark.parametrize("start", [b"", OK, OK + b"Content-Length: 10\r\n\r\nabc"])
+@pytest.mark.parametrize(
+    "start", [b"", OK, OK + b"Content-Length: 10\r\n\r\nabc"], ids=["status line", "headers", "body"]
+)
 def test_a_cancellation_breaks_a_blocked_read(pool: ThreadPoolExecutor, start: bytes) -> None:
     blocked = threading.Event()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from typing_extensions import override
 
-from plait.cli.errors import Refused, guarded
+from plait.cli.errors import OutputLost, ReaderGone, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,10 +71,50 @@ class LazyGroup(click.Group):
         return self.commands[name].get_short_help_str(80) if lazy is None else lazy.summary
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the ``plait`` command and return its exit code; see ``plait.cli.main``."""
+def run(arguments: Sequence[str] | None = None) -> int | None:
+    """Run the ``plait`` command; see ``plait.cli.main``.
+
+    Returns:
+        The exit code, ``None`` for 0.
+
+    Raises:
+        Refused: It was used wrongly.
+        OutputLost: What it says of itself cannot be written.
+        ReaderGone: Nobody reads that any more.
+        KeyboardInterrupt: It was interrupted.
+    """
     words = None if arguments is None else list(arguments)
-    return guarded(lambda: plait.main(args=words, prog_name="plait", standalone_mode=False))
+    output = sys.stdout
+    try:
+        code: int | None = plait.main(args=words, prog_name="plait", standalone_mode=False)
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except click.ClickException as error:
+        raise Refused(_usage_line(error)) from error
+    except SystemExit as error:
+        if sys.stdout is output:
+            raise
+        raise ReaderGone from error  # click wraps the stream whose reader has gone, and would exit with 1
+    except OSError as error:
+        if not _is_of_echo(error):
+            raise
+        reason = error.strerror or type(error).__name__
+        raise OutputLost(f"cannot write to standard output: {reason}; lead it to where it can be written") from error
+    return code
+
+
+def _usage_line(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if isinstance(context, click.Context) else "plait"
+    return f"{error.format_message().rstrip('.')}; see {path} --help"
+
+
+def _is_of_echo(error: OSError) -> bool:
+    """Whether it was met while the command said something of itself, its help or its version."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not click.echo.__code__:
+        trace = trace.tb_next
+    return trace is not None
 
 
 def _show_help(ctx: click.Context) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
+import os
 import re
-from contextlib import contextmanager
+import stat
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,13 +13,25 @@ import click
 
 from plait.cli.embedded import EmbeddedRun
 from plait.cli.errors import Refused
-from plait.cli.events import Events
-from plait.cli.progress import display_for
+from plait.cli.events import Events, Warned
+from plait.cli.progress import display_for, warn
 from plait.cli.results import STANDARD_OUTPUT, results_to
 from plait.cli.targets import files_among, read_targets, shown
 from plait.fetch import Fetch
 from plait.fetch.options import read_options
-from plait.jobs import CLASS_FLEET, Caller, Config, Options, Runner, Store, StoreError, TargetError
+from plait.jobs import (
+    CLASS_FLEET,
+    Caller,
+    Config,
+    InvalidTarget,
+    Options,
+    Runner,
+    Store,
+    StoreError,
+    SubmitError,
+    TargetError,
+)
+from plait.jobs.validation import check_submission
 from plait.net import Limits, Policy
 
 if TYPE_CHECKING:
@@ -32,23 +45,40 @@ __all__ = ["command"]
 _JOBS: Final = Config()
 _LIMITS: Final = Limits()
 _MAX_TARGETS: Final = 10_000
+_MOST: Final = 1_000_000_000  # targets, or bytes of a page: SQLite keeps no longer row
 _NO_MAX_BYTES: Final = 2**62
+_SHORTEST_SECONDS: Final = 0.001
+_LONGEST_SECONDS: Final = 1_000_000  # 11 days; a socket's time limit ends at 24
+_COMPANIONS: Final = (
+    "-wal",
+    "-shm",
+    "-journal",
+    "-runner",
+    "-runner-journal",
+)  # files beside a store that are part of it
 _IN_MEMORY: Final = "sqlite://"
+_MEMORY: Final = ":memory:"  # SQLite's own name for what is in no file
 _URL: Final = re.compile(r"[a-z][a-z0-9+]+:/")  # a Path has made one slash of two
 _SEPARATORS: Final = re.compile(r"[\s,]+")
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """A number of seconds above zero, since a zero in ``Config`` would mean the default."""
-    if value is not None and not 0 < value < math.inf:
-        raise click.BadParameter(f"{value} is not a number of seconds above zero", ctx, param)
+    """A number of seconds that can be waited; no zero, which in ``Config`` would mean the default."""
+    if value is not None and not _SHORTEST_SECONDS <= value <= _LONGEST_SECONDS:
+        fault = f"{value} is not a number of seconds from {_SHORTEST_SECONDS} to {_LONGEST_SECONDS}"
+        raise click.BadParameter(fault, ctx, param)
     return value
 
 
 def _caller(ctx: click.Context, param: click.Parameter, value: str) -> Caller:
     if not value or not value.isprintable():
         raise click.BadParameter("a caller needs a name of printable characters", ctx, param)
-    return Caller(value)
+    caller = Caller(value)
+    try:
+        check_submission(caller, CLASS_FLEET, [])
+    except InvalidTarget as error:
+        raise click.BadParameter(str(error).replace("caller.name", "the name", 1), ctx, param) from error
+    return caller
 
 
 def _policy(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> Policy:
@@ -94,7 +124,7 @@ def _seconds_option(name: str, default: float, help_text: str) -> Callable[[clic
 @_seconds_option("--timeout", _LIMITS.total_seconds, "Give one target this long to be fetched.")
 @click.option(
     "--max-bytes",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_MOST),
     metavar="BYTES",
     default=_LIMITS.body_bytes,
     show_default=True,
@@ -102,7 +132,7 @@ def _seconds_option(name: str, default: float, help_text: str) -> Callable[[clic
 )
 @click.option(
     "--max-targets",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=_MOST),
     metavar="N",
     default=_MAX_TARGETS,
     show_default=True,
@@ -145,7 +175,12 @@ def command(
         retry_for=retry_for,
         hooks=events.hooks,
     )
-    with events.signals(), results_to(out) as results, _runner(store, Fetch(policy, limits), config, events) as runner:
+    with (
+        events.signals(),
+        results_to(out) as results,
+        _late_warnings(events),
+        _runner(store, Fetch(policy, limits), config, events) as runner,
+    ):
         return _run(runner, caller, targets, events=events, results=results, quiet=quiet)
 
 
@@ -173,8 +208,19 @@ def _runner(file: Path | None, fetch: FetchFunc, config: Config, events: Events)
     try:
         with Store.open(_store_url(file)) as store, Runner(store, fetch, config, log=events.log) as runner:
             yield runner
-    except StoreError as error:
+    except (StoreError, SubmitError) as error:
         raise Refused(str(error)) from error
+
+
+@contextmanager
+def _late_warnings(events: Events) -> Iterator[None]:
+    """Say what the runner has warned of when nobody looked any more, such as at its closing."""
+    try:
+        yield
+    finally:
+        for event in events.left():
+            if isinstance(event, Warned):
+                warn(event.text)
 
 
 def _store_url(file: Path | None) -> str | Path:
@@ -182,7 +228,20 @@ def _store_url(file: Path | None) -> str | Path:
         return _IN_MEMORY
     if _URL.match(str(file)):
         raise Refused(f"--store {shown(file)} is a URL; give the name of a file")
+    if str(file) == _MEMORY:
+        raise Refused(f"--store {_MEMORY} would keep nothing; give the name of a file, or leave --store out")
+    if _is_special(file):
+        raise Refused(f"--store {shown(file)} is a device, a pipe or a socket; name a regular file, or a new one")
     return file
+
+
+def _is_special(file: Path) -> bool:
+    """Whether it is there and neither a file nor a folder, of which the store itself says what is wrong."""
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _checked_defaults(mode: str, grep: str) -> Options:
@@ -201,9 +260,21 @@ def _check_files(inputs: Sequence[str], store: Path | None, out: Path | None) ->
     for option, file in written.items():
         if file is not None and any(_is_same(file, source) for source in sources):
             raise Refused(f"{option} {shown(file)} is one of the inputs; name another file")
-    if out is not None and store is not None and _is_same(out, store):
+    if store is None:
+        return
+    if out is not None and _is_same(out, store):
         raise Refused(f"--out {shown(out)} is the store; name another file")
+    parts = [Path(f"{os.path.realpath(store)}{ending}") for ending in _COMPANIONS]
+    roles = [("input", source) for source in sources] + ([] if out is None else [("--out", out)])
+    for role, file in roles:
+        if any(_is_same(file, part) for part in parts):
+            raise Refused(f"{role} {shown(file)} is a part of the store {shown(store)}; name another file")
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+    """Whether two names are one file's, which need not exist and may be one that no name can have."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    with suppress(OSError, ValueError):
+        return one.samefile(other)
+    return False

@@ -110,7 +110,7 @@ class EmbeddedRun:
             case Signalled(number):
                 self._signals.append(number)
             case Warned(text):
-                self._display.note(f"warning: {text}")
+                self._display.warn(text)
 
     def _write(self, end: int) -> None:
         """Write the lines of the targets before the one numbered ``end`` that are not written yet."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-import click
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
 __all__ = [
     "ALL_DONE",
@@ -21,10 +19,13 @@ __all__ = [
     "INTERNAL_ERROR",
     "REFUSED",
     "SOME_FAILED",
+    "STOPPING",
     "OutputLost",
     "ReaderGone",
     "Refused",
+    "end_on_signals",
     "guarded",
+    "has_terminal",
     "one_line",
     "say",
 ]
@@ -42,7 +43,12 @@ BY_SIGNAL: Final = 128
 BROKEN_PIPE: Final = 141
 """Whoever read the output has gone away; 128 plus SIGPIPE's number."""
 
+STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
+"""The signals by which somebody wants the command to end."""
+
 _DEBUG: Final = "PLAIT_DEBUG"
+_STANDARD_ERROR: Final = 2
+_WIPE_BAR: Final = "\r\x1b[2K\x1b[?25h"  # its line goes, and the cursor that it hid is back
 
 
 class Refused(Exception):
@@ -82,12 +88,9 @@ def _ended_by(error: Exception | KeyboardInterrupt) -> int:
         case ReaderGone():
             _drop_output()
             return BROKEN_PIPE
-        case KeyboardInterrupt() | click.Abort():
+        case KeyboardInterrupt():
             say("interrupted")
             return BY_SIGNAL + signal.SIGINT
-        case click.ClickException():
-            say(_usage_line(error))
-            return REFUSED
         case Refused():
             say(str(error))
             if isinstance(error, OutputLost):
@@ -96,6 +99,33 @@ def _ended_by(error: Exception | KeyboardInterrupt) -> int:
         case _:
             _say_internal(error)
             return INTERNAL_ERROR
+
+
+def end_on_signals() -> None:
+    """From now on the signals of ``STOPPING`` end the process at once, with one line and their exit code.
+
+    It holds for the process's last moment too, when no exception would find anybody to catch it; a run, which
+    has something to put in order, has handlers of its own meanwhile. A signal that was ignored, as in a shell's
+    background, stays so.
+    """
+    line = f"{_WIPE_BAR if has_terminal() else ''}plait: interrupted\n".encode()
+    # a closed standard error may since be some other file's number
+    where = -1 if sys.stderr is None else _STANDARD_ERROR
+    write, leave, first = os.write, os._exit, BY_SIGNAL  # the modules may be gone by then
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        with suppress(OSError):
+            write(where, line)
+        leave(first + number)
+
+    for number in STOPPING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def has_terminal() -> bool:
+    """Whether standard error is a terminal that shows more than plain lines."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def say(text: str) -> None:
@@ -112,14 +142,10 @@ def one_line(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))
 
 
-def _usage_line(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    path = context.command_path if isinstance(context, click.Context) else "plait"
-    return f"{error.format_message().rstrip('.')}; see {path} --help"
-
-
 def _say_internal(error: BaseException) -> None:
     if os.environ.get(_DEBUG) == "1":
+        import traceback  # noqa: PLC0415 - no command that ends well needs it
+
         with suppress(OSError):
             traceback.print_exception(error)
     say(f"internal error: {type(error).__qualname__}; {_DEBUG}=1 shows where: please report it with that")

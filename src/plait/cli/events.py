@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
 import signal
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from typing_extensions import override
 
+from plait.cli.errors import STOPPING
 from plait.jobs import Hooks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 __all__ = ["Event", "Events", "InFlight", "Signalled", "Stored", "Warned"]
 
-_STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 _PATIENCE: Final = 2
+_QUIET_SECONDS: Final = 10.0
+_NUMBER: Final = re.compile(r"\b\d+\b")  # an attempt, a target or a line; a job's id has letters
 
 
 class Stored(NamedTuple):
@@ -53,9 +57,14 @@ class Events:
     """Events in the order in which they happened.
 
     The queue is one that a signal handler may write to whatever it interrupted, a condition is not.
+
+    Args:
+        clock: Tells the seconds between warnings: one that differs from another in its numbers alone is an event
+            every 10 seconds at most, so that a store that refuses for hours fills neither a screen nor a log.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._queue: queue.SimpleQueue[Event] = queue.SimpleQueue()
 
     @property
@@ -70,12 +79,20 @@ class Events:
     def log(self) -> logging.Logger:
         """Where a runner's warnings go, to be shown by whoever shows the progress."""
         log = logging.Logger("plait.cli", logging.WARNING)  # noqa: LOG001 - a registered one would outlive the run
-        log.addHandler(_Warnings(self._queue))
+        log.addHandler(_Warnings(self._queue, self._clock))
         return log
 
     def next(self) -> Event:
         """Wait for the next event."""
         return self._queue.get()
+
+    def left(self) -> Iterator[Event]:
+        """Those events that nobody has taken, without waiting for any."""
+        while True:
+            try:
+                yield self._queue.get_nowait()
+            except queue.Empty:
+                return
 
     @contextmanager
     def signals(self) -> Iterator[None]:
@@ -83,7 +100,7 @@ class Events:
 
         One that was ignored, as in a shell's background, stays so.
         """
-        before = {number: signal.getsignal(number) for number in _STOPPING}
+        before = {number: signal.getsignal(number) for number in STOPPING}
         heard = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
         left = _PATIENCE
 
@@ -107,10 +124,16 @@ class Events:
 
 
 class _Warnings(logging.Handler):
-    def __init__(self, events: queue.SimpleQueue[Event]) -> None:
+    def __init__(self, events: queue.SimpleQueue[Event], clock: Callable[[], float]) -> None:
         super().__init__()
         self._events = events
+        self._clock = clock
+        self._due: dict[str, float] = {}  # when a warning of this shape may be an event again
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
-        self._events.put(Warned(record.getMessage()))
+        text = record.getMessage()
+        shape, now = _NUMBER.sub("#", text), self._clock()
+        if now >= self._due.get(shape, now):
+            self._due[shape] = now + _QUIET_SECONDS
+            self._events.put(Warned(text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
@@ -12,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Column
 from typing_extensions import override
 
-from plait.cli.errors import one_line, say
+from plait.cli.errors import has_terminal, one_line, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
     from plait.jobs import Target
 
-__all__ = ["Bar", "Display", "Lines", "display_for"]
+__all__ = ["Bar", "Display", "Lines", "display_for", "warn"]
 
 
 class Display:
-    """Shows nothing; the others show something. Used from one thread."""
+    """Shows nothing but what goes wrong; the others show more. Used from one thread."""
 
     def __enter__(self) -> Self:
         return self
@@ -36,6 +35,10 @@ class Display:
 
     def note(self, text: str) -> None:
         """Show a line that stays."""
+
+    def warn(self, text: str) -> None:
+        """Show a line about something that goes wrong, however quiet this display is."""
+        warn(text)
 
     def stored(self, done: int, error: BaseException | None) -> None:
         """Show that one more target is stored.
@@ -114,6 +117,10 @@ class Bar(Display):
         self._progress.console.print(f"plait: {one_line(text)}", markup=False, highlight=False, soft_wrap=True)
 
     @override
+    def warn(self, text: str) -> None:
+        self.note(f"warning: {text}")
+
+    @override
     def stored(self, done: int, error: BaseException | None) -> None:
         self._failed += error is not None
         self._progress.update(
@@ -136,16 +143,21 @@ class Bar(Display):
             self._progress.start()
 
 
+def warn(text: str) -> None:
+    """Say what goes wrong where no display is."""
+    say(f"warning: {text}")
+
+
 def display_for(targets: Sequence[Target], *, quiet: bool, shared: bool) -> Display:
     """What fits the standard error of this process.
 
     Args:
         targets: What is done.
-        quiet: Whether nothing is to be shown.
+        quiet: Whether nothing is to be shown but what goes wrong.
         shared: Whether the results go to a terminal too.
     """
     if quiet or sys.stderr is None:
         return Display()
-    if sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+    if has_terminal():
         return Bar(targets, shared=shared)
     return Lines(len(targets))

@@ -180,6 +180,10 @@ def _decoded(line: _Line) -> Target:
         return msgspec.convert(document, Target)
     except msgspec.ValidationError as error:
         raise Refused(f"{line.place}: {_fault(str(error))}") from None
+    except UnicodeEncodeError:  # while msgspec spells the name in its error
+        raise Refused(
+            f"{line.place}: a name holds a lone surrogate; the fields are url and options, the options are {_OPTIONS}"
+        ) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

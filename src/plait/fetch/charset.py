@@ -17,7 +17,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_SURROGATE_OR_NUL: Final = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # A label of the web → Python's codec. What the web calls Latin-1 or ASCII is windows-1252, and so on, as
 # browsers have it. Not here, and so read as UTF-8: utf-7 and the like, which turn harmless bytes into tags.
@@ -77,7 +77,7 @@ def decode_text(body: bytes, declared: str | None = None) -> str:
 
 def storable(text: str) -> str:
     """``text`` with U+FFFD for what UTF-8 or a database cannot hold: lone surrogates and NUL."""
-    return _SURROGATE_OR_NUL.sub("\ufffd", text)
+    return _SURROGATE.sub("\ufffd", text.replace("\x00", "\ufffd"))
 
 
 def _codec(label: str | None) -> str | None:

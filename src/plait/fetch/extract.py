@@ -15,6 +15,8 @@ from plait.net.silence import silence, silenced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from plait.context import Context
+
 __all__ = ["MODES", "Page", "extract_page", "page_title", "plain_text"]
 
 silence("trafilatura", "htmldate", "courlan", "justext", "charset_normalizer")
@@ -30,11 +32,12 @@ _MAX_DEPTH: Final = 200
 _LONG_TAG: Final = 4096
 _MAX_ATTRIBUTES: Final = 500
 
-_NAME: Final = re.compile(r"/?([a-zA-Z][a-zA-Z0-9-]{0,30})")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _BLANKS: Final = re.compile(r"[ \t\f\r\xa0]+")
-_EMPTY_LINES: Final = re.compile(r"\n{3,}")
-_TAG_START: Final = re.compile(r"<[a-zA-Z/!?]")
+_EMPTY_LINES: Final = re.compile(r"\n\s*\n")
+_TAG_START: Final = re.compile(r"<(?:/?([a-zA-Z][a-zA-Z0-9-]{0,30})|[/!?])")
+_TITLE: Final = re.compile(r"<title\b", re.IGNORECASE)
+_PIECE: Final = 256 * 1024  # characters between two looks at the context
 # Elements that hold nothing, and those that a page may leave open: neither makes a page deeper.
 _FLAT: Final = frozenset(
     {
@@ -45,6 +48,7 @@ _FLAT: Final = frozenset(
 )  # fmt: skip  # one name a line would be fifty lines
 _RAW: Final = frozenset({"script", "style"})
 _UNSEEN: Final = _RAW | {"template", "noscript", "svg", "head", "title"}
+_END_TAGS: Final = {name: re.compile(rf"</{name}\b", re.IGNORECASE) for name in _UNSEEN}
 _BLOCKS: Final = frozenset(
     {
         "address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt",
@@ -68,34 +72,62 @@ class Page:
     main: bool
 
 
-def extract_page(source: str, mode: str, url: str) -> Page:
+def extract_page(ctx: Context, source: str, mode: str, url: str) -> Page:
     """Take the main content out of a page; without one, all of its text. Never fails on what a page holds.
 
+    The extractor itself cannot be interrupted, so it is given pages that it will soon be done with; whatever
+    else is done to a page ends with the context.
+
     Args:
+        ctx: Ends the work when it ends.
         source: The page's HTML.
         mode: One of ``MODES``.
         url: The page's own, against which its links are resolved; nothing is fetched.
+
+    Raises:
+        ContextError: The context ended.
     """
-    content = _main_content(source, MODES[mode], url) if _is_sane(source) else None
+    content = _main_content(source, MODES[mode], url) if _is_sane(ctx, source) else None
+    ctx.check()
     if content is not None and content.strip():
         return Page(storable(content.strip()), main=True)
-    text = storable(plain_text(source))
-    return Page(_as_html(text) if mode == "html" else text, main=False)
+    text = storable(plain_text(ctx, source))
+    return Page(_as_html(ctx, text) if mode == "html" else text, main=False)
 
 
-def plain_text(source: str) -> str:
+def plain_text(ctx: Context, source: str) -> str:
     """All text of a page without its tags, in time linear in its length.
 
     Args:
+        ctx: Ends the work when it ends.
         source: HTML, however broken.
+
+    Raises:
+        ContextError: The context ended.
     """
-    pieces: list[str] = []
-    for text, tag in _tokens(source, _UNSEEN):
-        pieces.append(text)
-        if _tag_name(tag) in _BLOCKS:
-            pieces.append("\n")
-    lines = (_BLANKS.sub(" ", line).strip() for line in _unescaped("".join(pieces)).split("\n"))
-    return _EMPTY_LINES.sub("\n\n", "\n".join(lines)).strip()
+    found: list[str] = []
+    for text, name, _ in _tokens(ctx, source, _UNSEEN):
+        found.append(text)
+        if name in _BLOCKS:
+            found.append("\n")
+    text = "".join(_unescaped(piece) for piece in _pieces(ctx, "".join(found), "&"))
+    text = _EMPTY_LINES.sub("\n\n", text)  # before the loop over lines: a page may be made of nothing else
+    return "".join(_stripped_lines(piece) for piece in _pieces(ctx, text, "\n")).strip()
+
+
+def _stripped_lines(text: str) -> str:
+    return "\n".join(map(str.strip, _BLANKS.sub(" ", text).split("\n")))
+
+
+def _pieces(ctx: Context, text: str, mark: str) -> Iterator[str]:
+    """``text`` in pieces, each but the first beginning with ``mark``, with a look at the context before each."""
+    at = 0
+    while at < len(text):
+        ctx.check()
+        end = text.find(mark, at + _PIECE)
+        end = len(text) if end < 0 else end
+        yield text[at:end]
+        at = end
 
 
 def _main_content(source: str, output_format: str, url: str) -> str | None:
@@ -115,16 +147,15 @@ def _main_content(source: str, output_format: str, url: str) -> str | None:
     return None if found is None else str(found)
 
 
-def _is_sane(source: str) -> bool:
+def _is_sane(ctx: Context, source: str) -> bool:
     """Whether the extractor will be done with a page soon, judged in one pass over its tags."""
     if len(source) > _MAX_CHARS:
         return False
     depth = 0
-    tags = (tag for _, tag in _tokens(source, _RAW) if tag)
-    for count, tag in enumerate(tags):
+    tags = ((name, tag) for _, name, tag in _tokens(ctx, source, _RAW) if tag)
+    for count, (name, tag) in enumerate(tags):
         if count >= _MAX_TAGS or (len(tag) > _LONG_TAG and _attributes(tag) > _MAX_ATTRIBUTES):
             return False
-        name = _tag_name(tag)
         if not name or name in _FLAT or tag.endswith("/"):
             continue
         depth = max(0, depth - 1) if tag.startswith("/") else depth + 1
@@ -137,34 +168,30 @@ def _attributes(tag: str) -> int:
     return len(_QUOTED.sub("", tag).replace("=", " ").split())
 
 
-def _tag_name(tag: str) -> str:
-    match = _NAME.match(tag)
-    return match[1].lower() if match else ""
+def _tokens(ctx: Context, source: str, skipped: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    """Each tag with the text before it and its name, in one pass; what the ``skipped`` elements hold is left out.
 
-
-def _tokens(source: str, skipped: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Each tag with the text before it, in one pass; what the ``skipped`` elements hold is left out.
-
-    A tag that never ends ends the page, so that nothing is searched twice.
+    A tag that never ends ends the page, so that nothing is searched twice. A tag stands without its brackets, a
+    name in lower case and without a slash; both are empty behind the last tag, the name also for a comment.
     """
-    at = 0
+    at = look = 0
     unclosed: set[str] = set()  # names whose end tag does not come any more
-    while (start := source.find("<", at)) >= 0:
-        if not _TAG_START.match(source, start):
-            yield source[at : start + 1], ""
-            at = start + 1
-            continue
+    while (match := _TAG_START.search(source, at)) is not None:
+        if at >= look:
+            ctx.check()
+            look = at + _PIECE
+        start = match.start()
         end = _tag_end(source, start)
         tag = source[start + 1 : end - 1]
-        yield source[at:start], tag
-        name = _tag_name(tag)
+        name = (match[1] or "").lower()
+        yield source[at:start], name, tag
         at = end
         if name in skipped and name not in unclosed and not tag.startswith("/"):
             at = _behind_element(source, name, end)
             if at < 0:
                 unclosed.add(name)
                 at = end
-    yield source[at:], ""
+    yield source[at:], "", ""
 
 
 def _tag_end(source: str, start: int) -> int:
@@ -176,8 +203,9 @@ def _tag_end(source: str, start: int) -> int:
 
 def _behind_element(source: str, name: str, at: int) -> int:
     """Behind the element's end tag; -1 when there is none."""
-    match = re.compile(rf"</{name}\b[^>]{{0,200}}>", re.IGNORECASE).search(source, at)
-    return match.end() if match else -1
+    match = _END_TAGS[name].search(source, at)
+    end = source.find(">", match.end()) if match else -1
+    return end + 1 if end >= 0 else -1
 
 
 def page_title(source: str) -> str:
@@ -186,11 +214,12 @@ def page_title(source: str) -> str:
     Args:
         source: The page's HTML.
     """
-    match = re.compile(r"<title\b[^>]{0,200}>", re.IGNORECASE).search(source)
-    if match is None:
+    match = _TITLE.search(source)
+    start = source.find(">", match.end()) + 1 if match else 0
+    if start == 0:
         return ""
-    end = source.find("<", match.end())
-    raw = source[match.end() : end if end >= 0 else None][: _MAX_TITLE * 8]
+    end = source.find("<", start)
+    raw = source[start : end if end >= 0 else None][: _MAX_TITLE * 8]
     return storable(" ".join(_unescaped(raw).split()))[:_MAX_TITLE]
 
 
@@ -201,6 +230,7 @@ def _unescaped(text: str) -> str:
         return text
 
 
-def _as_html(text: str) -> str:
-    paragraphs = (paragraph for paragraph in text.split("\n\n") if paragraph)
+def _as_html(ctx: Context, text: str) -> str:
+    pieces = _pieces(ctx, text, "\n\n")
+    paragraphs = (paragraph for piece in pieces for paragraph in piece.split("\n\n") if paragraph)
     return "\n".join(f"<p>{html.escape(paragraph)}</p>" for paragraph in paragraphs)

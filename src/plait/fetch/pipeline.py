@@ -54,6 +54,8 @@ _STATUS_HINTS: Final = {
     451: "the site may not show this for legal reasons; use another source",
 }
 _CLIENT_HINT: Final = "check the address"
+_SLOW_HINT: Final = "fetch a smaller page, or try again later"
+_NO_STATUS_HINT: Final = "the site may not want programs; use another source, or try again later"
 _SERVER_HINT: Final = "the site is broken at the moment; try again later"
 
 
@@ -64,7 +66,7 @@ class Fetch:
 
     Args:
         policy: What may be reached; public addresses only by default.
-        limits: How much one target may take.
+        limits: How much one target may take; ``total_seconds`` count for get, extract and select together.
         client: The client to use, instead of one with ``policy`` and ``limits``.
 
     Raises:
@@ -91,18 +93,21 @@ class Fetch:
             ``title``, ``bytes``, ``sha256``, ``seconds``, and where they apply ``main``, ``matches`` and ``truncated``.
 
         Raises:
-            TargetError: It failed; the hint says what an agent can do next.
+            TargetError: It failed; the hint says what an agent can do next. 504 when the time was over.
             RetryLater: The site answered 429 or 503.
             Cancelled: The context was cancelled.
         """
         selection = read_options(target.options)
+        bounded = ctx.child(self._client.limits.total_seconds)
         try:
-            response = self._get(ctx, target.url)
+            response = self._get(bounded, target.url)
             _check_status(response)
-            ctx.check()
-            return _selected(ctx, _extracted(response, selection), selection)
+            bounded.check()
+            result = _selected(bounded, _extracted(bounded, response, selection), selection)
+            bounded.check()
         except DeadlineExceeded:
-            raise TargetError("the target was not done in time", "try again later", 504) from None
+            raise TargetError("the target was not done in time", _SLOW_HINT, 504) from None
+        return result
 
     def _get(self, ctx: Context, url: str) -> Response:
         try:
@@ -142,6 +147,8 @@ def _media_type(content_type: str) -> str:
 
 def _check_status(response: Response) -> None:
     status = response.status
+    if not 100 <= status <= 599:
+        raise TargetError(f"the site answered with status {status}, which HTTP does not have", _NO_STATUS_HINT, 502)
     if status in _BUSY:
         raise RetryLater(f"the site is busy (HTTP {status})", retry_after(response.header("retry-after")))
     if status >= 400:
@@ -151,7 +158,7 @@ def _check_status(response: Response) -> None:
         raise TargetError(f"the site answered HTTP {status} without saying where to go", _CLIENT_HINT, 502)
 
 
-def _extracted(response: Response, selection: Selection) -> Result:
+def _extracted(ctx: Context, response: Response, selection: Selection) -> Result:
     """The content in the mode asked for, with what is to be known about it."""
     content_type = response.header("content-type") or ""
     media = _media_type(content_type)
@@ -177,7 +184,7 @@ def _extracted(response: Response, selection: Selection) -> Result:
         meta["title"] = page_title(text)
     if kind == "text" or selection.mode == "raw":
         return Result(text, meta)
-    page = extract_page(text, selection.mode, response.url)
+    page = extract_page(ctx, text, selection.mode, response.url)
     return Result(page.content, {**meta, "main": page.main})
 
 

@@ -16,6 +16,7 @@ from plait.jobs.errors import (
     SubmitError,
     TargetError,
     TooManyTargets,
+    UnknownJob,
 )
 from plait.jobs.idempotency import idem_key
 from plait.jobs.model import (
@@ -32,10 +33,12 @@ from plait.jobs.model import (
     Submission,
     Target,
     TargetStatus,
+    TurnContext,
+    TurnKey,
 )
 from plait.jobs.runner import Runner
+from plait.jobs.states import JobState, TargetState
 from plait.jobs.store import Store
-from plait.jobs.workers import TurnContext, TurnKey
 
 __all__ = [
     "CLASS_FLEET",
@@ -48,6 +51,7 @@ __all__ = [
     "Hooks",
     "InvalidTarget",
     "Job",
+    "JobState",
     "JobStatus",
     "JobsError",
     "NoTargets",
@@ -64,9 +68,11 @@ __all__ = [
     "SubmitError",
     "Target",
     "TargetError",
+    "TargetState",
     "TargetStatus",
     "TooManyTargets",
     "TurnContext",
     "TurnKey",
+    "UnknownJob",
     "idem_key",
 ]

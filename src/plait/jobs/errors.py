@@ -16,6 +16,7 @@ __all__ = [
     "SubmitError",
     "TargetError",
     "TooManyTargets",
+    "UnknownJob",
 ]
 
 
@@ -32,6 +33,7 @@ class JobsError(Exception):
         │   ├── Busy              the runner has ``jobs_total`` live jobs
         │   └── InvalidTarget     a target that cannot be stored (also a ``ValueError``)
         ├── RunnerClosed          the runner takes no more work
+        ├── UnknownJob            there is no such job (also a ``LookupError``)
         └── StoreError            the database refused or could not be reached
             ├── StoreInUse        another runner works on this file
             └── StoreTooNew       a newer Plait wrote this database
@@ -68,17 +70,23 @@ class RunnerClosed(JobsError):
     """The runner was closed and takes no more work."""
 
 
+class UnknownJob(JobsError, LookupError):
+    """There is no such job, or it was swept or evicted."""
+
+
 class StoreError(JobsError):
     """The database refused a statement, or could not be opened or reached.
 
     Args:
         message: What could not be done, where and why.
         reason: The kind of failure and the database's code for it, without any value: fit for a log.
+        permanent: Whether the same statement with the same values can never succeed.
     """
 
-    def __init__(self, message: str, reason: str = "") -> None:
+    def __init__(self, message: str, reason: str = "", *, permanent: bool = False) -> None:
         super().__init__(message)
         self.reason = reason or type(self).__name__
+        self.permanent = permanent
 
 
 class StoreInUse(StoreError):

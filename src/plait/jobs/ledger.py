@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from plait.jobs.errors import StoreError
-from plait.jobs.outcomes import Busy, Failed, Outcome, Returned, Settled
+from plait.jobs.outcomes import Busy, Failed, Outcome, Returned, Settled, unstorable
 from plait.jobs.store import Turn
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class Ledger:
         with self._condition:
             self._closing = True
             self._condition.notify()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def is_own_thread(self) -> bool:
         """Whether the thread that stores again is calling."""
@@ -169,6 +170,8 @@ class Ledger:
 
     def _keep(self, kept: _Kept, error: StoreError) -> None:
         kept.attempts += 1
+        if error.permanent:
+            kept.outcome = unstorable(error.reason)
         kept.due = time.monotonic() + back_off(kept.attempts)
         self._log.warning(
             "job %s: cannot store an outcome, attempt %d: %s", kept.turn.job_id, kept.attempts, error.reason

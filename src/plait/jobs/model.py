@@ -23,6 +23,8 @@ __all__ = [
     "Submission",
     "Target",
     "TargetStatus",
+    "TurnContext",
+    "TurnKey",
 ]
 
 CLASS_FLEET: Final = "fleet"
@@ -91,7 +93,36 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     meta: dict[str, Any] = {}
 
 
-FetchFunc = Callable[[Context, Caller, Target], Result]
+class TurnKey(msgspec.Struct, frozen=True):
+    """What names one turn among all, for a FetchFunc that must not act twice.
+
+    Args:
+        job: The job's id.
+        idx: The target's place in it.
+        epoch: Rises with every turn of the job, so also when a target is tried again.
+    """
+
+    job: str
+    idx: int
+    epoch: int
+
+
+class TurnContext(Context):
+    """The context of one turn: cancelled when the runner closes, and with the turn's key.
+
+    Args:
+        parent: The runner's context.
+        turn: The turn's key.
+    """
+
+    __slots__ = ("turn",)
+
+    def __init__(self, parent: Context, turn: TurnKey) -> None:
+        super().__init__(parent=parent)
+        self.turn = turn
+
+
+FetchFunc = Callable[[TurnContext, Caller, Target], Result]
 """Does one target for the caller that submitted the job; see ``TargetError`` and ``RetryLater``."""
 
 
@@ -201,7 +232,7 @@ _DEFAULTS: Final[dict[str, float]] = {
 }
 _LARGEST: Final = 2**62  # of anything, which leaves room for sums
 _WHOLE: Final = frozenset({"targets_per_job", "jobs_per_caller", "jobs_total", "workers", "max_bytes"})
-MAX_WORKERS: Final = 2
+_MAX_WORKERS: Final = 2
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -236,7 +267,7 @@ class Config(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         for name, default in _DEFAULTS.items():
             value = _checked(name, getattr(self, name)) or default
-            msgspec.structs.force_setattr(self, name, min(value, MAX_WORKERS) if name == "workers" else value)
+            msgspec.structs.force_setattr(self, name, min(value, _MAX_WORKERS) if name == "workers" else value)
         if not isinstance(self.hooks, Hooks):
             raise TypeError(f"Config.hooks must be plait.Hooks, got {type(self.hooks).__name__}")
 

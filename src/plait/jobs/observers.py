@@ -44,17 +44,21 @@ class Observers:
 
     def announce(self, job_id: str, outcome: str | None) -> None:
         """Tell that a job was ``created``, or nothing if it was not, and then what was kept of it."""
-        if outcome is not None:
-            self._call_job(outcome)
-        while True:
-            with self._lock:
-                kept = self._unannounced.pop(job_id, [])
-                if kept:
-                    self._unannounced[job_id] = []
-            if not kept:
-                return
-            for call in kept:
-                call()
+        try:
+            if outcome is not None:
+                self._call_job(outcome)
+        finally:
+            while kept := self._take_kept(job_id):
+                for call in kept:
+                    call()
+
+    def _take_kept(self, job_id: str) -> list[Callable[[], None]]:
+        """What was kept of a job; once there is nothing more, nothing more is kept."""
+        with self._lock:
+            kept = self._unannounced.pop(job_id, [])
+            if kept:
+                self._unannounced[job_id] = []
+            return kept
 
     def reused(self) -> None:
         """Tell that a submit got a job that was there."""

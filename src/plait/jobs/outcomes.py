@@ -23,6 +23,8 @@ __all__ = [
     "Settled",
     "of_error",
     "of_value",
+    "place_of",
+    "unstorable",
 ]
 
 INTERNAL_ERROR: Final = "internal error"
@@ -30,7 +32,7 @@ _ERROR_CLASSES: Final = (TargetError, OSError, ValueError, RuntimeError)
 _CLASSES_OF_A_BUG: Final = (RecursionError, NotImplementedError)
 
 
-class Done(msgspec.Struct, frozen=True, tag=True):
+class Done(msgspec.Struct, frozen=True):
     """The target is done.
 
     Args:
@@ -45,7 +47,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
         return len(self.result)
 
 
-class Failed(msgspec.Struct, frozen=True, tag=True):
+class Failed(msgspec.Struct, frozen=True):
     """The target failed.
 
     Args:
@@ -66,7 +68,7 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
         return len(self.error.encode()) + len(self.hint.encode())
 
 
-class Busy(msgspec.Struct, frozen=True, tag=True):
+class Busy(msgspec.Struct, frozen=True):
     """The target was only busy and is tried again.
 
     Args:
@@ -78,7 +80,7 @@ class Busy(msgspec.Struct, frozen=True, tag=True):
     failure: Failed
 
 
-class Returned(msgspec.Struct, frozen=True, tag=True):
+class Returned(msgspec.Struct, frozen=True):
     """The turn ended without an outcome, since the runner closes or its job was cancelled before it began."""
 
 
@@ -86,6 +88,12 @@ Settled = Done | Failed
 """What is stored as a target's outcome."""
 Outcome = Settled | Busy | Returned
 """All that a turn can end with."""
+
+
+def unstorable(reason: str) -> Failed:
+    """What becomes of an outcome that the store will never take, such as one that is too large for it."""
+    error = TargetError(f"the outcome cannot be stored ({reason})", hint="ask for less of the target", status=507)
+    return Failed(error.msg, error.hint, error)
 
 
 def of_value(value: object) -> Settled:
@@ -102,11 +110,21 @@ def of_value(value: object) -> Settled:
 
 
 def of_error(error: BaseException) -> Failed | Busy:
-    """The outcome of a FetchFunc that raised (``batch-runner.md``, rule 3)."""
+    """The outcome of a FetchFunc that raised (``batch-runner.md``, rule 3).
+
+    Whatever an exception does when it is looked at, it has an outcome: one that misbehaves is a bug too.
+    """
+    try:
+        return _classified(error)
+    except BaseException:  # noqa: BLE001 - its text, causes or attributes may raise anything
+        return _panic("an exception that cannot be looked at")
+
+
+def _classified(error: BaseException) -> Failed | Busy:
     if isinstance(error, Exception):
         busy = _retry_later_in(error)
         if busy is not None:
-            return Busy(_seconds(busy.after), _failure(error))
+            return Busy(_seconds(getattr(busy, "after", None)), _failure(error))
         if not _is_bug(error):
             return _failure(error)
     return _panic(f"{_type_name(error)} at {place_of(error)}")
@@ -183,13 +201,13 @@ _STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 
 def _seconds(after: object) -> float:
     """A wish for ``RetryLater.after`` as a number that can be waited; what is none is no wish."""
-    if isinstance(after, (int, float)) and 0 < after < float("inf"):
+    if isinstance(after, (int, float)) and 0 < after < _LONGEST_WISH:
         return float(after)
     return 0.0
 
 
 def _type_name(error: BaseException) -> str:
-    return type(error).__qualname__
+    return _loggable(type(error).__qualname__)
 
 
 def place_of(error: BaseException) -> str:
@@ -198,7 +216,12 @@ def place_of(error: BaseException) -> str:
     if not frames:
         return "an unknown place"
     frame = frames[-1]
-    return f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}"
+    return f"{_loggable(Path(frame.filename).name)}:{frame.lineno} in {_loggable(frame.name)}"
+
+
+def _loggable(name: str) -> str:
+    """A name as far as it cannot hold a URL; types and files may be named anything."""
+    return _NOT_IN_A_NAME.sub("?", name)[:_NAME_CHARACTERS]
 
 
 def _storable(text: str) -> str:
@@ -230,6 +253,9 @@ def _with_replacements(value: Any) -> Any:
     return value
 
 
+_LONGEST_WISH: Final = 1e12  # seconds; a wish beyond is none
+_NOT_IN_A_NAME: Final = re.compile(r"[^\w.<>-]")
+_NAME_CHARACTERS: Final = 80
 _REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _NOT_STORABLE: Final = re.compile("[\0\ud800-\udfff]")

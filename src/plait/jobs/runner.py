@@ -7,29 +7,33 @@ import math
 import secrets
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from plait.context import Context
-from plait.jobs.errors import NoTargets, RunnerClosed, StoreError
+from plait.jobs.errors import NoTargets, RunnerClosed, StoreError, UnknownJob
 from plait.jobs.idempotency import idem_key
 from plait.jobs.ledger import Ledger
 from plait.jobs.model import Config
 from plait.jobs.observers import Observers
 from plait.jobs.rotation import CLOSED, Rotation, WakeUp
+from plait.jobs.shield import uninterrupted
 from plait.jobs.states import LIVE_STATES, JobState
 from plait.jobs.store import Caps, NewJob, Store
 from plait.jobs.validation import check_submission
 from plait.jobs.workers import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import TracebackType
 
     from plait.jobs.model import Caller, FetchFunc, JobStatus, Submission, Target, TargetStatus
 
 __all__ = ["Runner"]
 
+_T = TypeVar("_T")
 _LOOK_AGAIN_SECONDS: Final = 1.0
+_LARGEST_TIME: Final = 1e15  # unix seconds, 30 million years
 _log = logging.getLogger("plait.jobs")
 
 
@@ -42,7 +46,7 @@ class Runner:
         store: Where jobs and outcomes are kept; it stays the caller's to close, after the runner.
         fetch: Does one target for the caller that submitted the job; called from the workers' threads.
         config: Caps, times and hooks.
-        clock: Returns unix seconds; times of jobs go by it. Waits and retries go by a monotonic clock.
+        clock: Returns unix seconds; times of jobs go by it. Waits and retries go by the store's clock.
         log: Where warnings go; never a URL, a host or an exception's text among them.
 
     Raises:
@@ -63,7 +67,7 @@ class Runner:
         self._config = Config() if config is None else config
         _check_types(store, fetch, self._config)
         self._store = store
-        self._clock = clock
+        self._clock = clock = _steady(clock, log)
         self._log = log
         self._observers = Observers(self._config.hooks, log)
         self._wake_up = WakeUp()
@@ -92,9 +96,14 @@ class Runner:
         self._look_again_after = _LOOK_AGAIN_SECONDS if store.shared else math.inf
         self._closing = False
         self._close_lock = threading.Lock()  # held by the one thread that waits for the others to end
-        self._recover()
-        self._ledger.start()
-        self._workers.start()
+        self._claimed = False
+        try:
+            uninterrupted(self._recover)
+            self._ledger.start()
+            self._workers.start()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -126,22 +135,13 @@ class Runner:
         """
         if self._closing:
             raise RunnerClosed(CLOSED)
-        if isinstance(targets, list):
-            targets = tuple(targets)  # so that nobody changes it between the check and the storing
+        targets = _copied(targets)
         check_submission(caller, caller_class, targets)
         if len(targets) == 0:
             raise NoTargets("no targets: the list is empty; submit one target or more")
         now = self._clock()
         job = NewJob(secrets.token_hex(16), caller, caller_class, idem_key(caller.name, targets), tuple(targets), now)
-        submission = self._create(job, now)
-        if submission.reused:
-            self._observers.reused()
-            return submission
-        try:
-            self._sweep(job.id, now)
-        finally:
-            self._wake_up.wake()
-        return submission
+        return uninterrupted(lambda: self._admit(job))
 
     def cancel(self, job_id: str) -> bool:
         """End a job at once; its target in flight finishes and is stored (``batch-runner.md``, rule 5).
@@ -155,14 +155,7 @@ class Runner:
         Raises:
             StoreError: The database refused; nothing changed.
         """
-        now = self._clock()
-        cancellation = self._rotation.cancel(job_id, now)
-        if cancellation is None:
-            return False
-        self._observers.ended(job_id, JobState.CANCELLED.value, max(0.0, now - cancellation.created_at))
-        self._observers.flush()
-        self._job_ended.wake()
-        return True
+        return uninterrupted(lambda: self._cancel(job_id))
 
     def status(self, job_id: str) -> JobStatus | None:
         """How a job and its targets stand, read in one snapshot (``batch-runner.md``, rule 6).
@@ -176,9 +169,9 @@ class Runner:
         Raises:
             StoreError: The database refused.
         """
-        return self._store.status(job_id)
+        return self._read(lambda: self._store.status(job_id))
 
-    def wait(self, job_id: str, timeout: float | None = None) -> JobStatus | None:
+    def wait(self, job_id: str, timeout: float | None = None) -> JobStatus:
         """Wait until a job is terminal, and return its status.
 
         Args:
@@ -189,14 +182,15 @@ class Runner:
             As ``status``; of a job that still lives when the time is over or the runner closes.
 
         Raises:
+            UnknownJob: There is no such job.
             StoreError: The database refused.
         """
         waiting = Context(timeout)
         while True:
             ticket = self._job_ended.ticket()
-            job = self._store.job(job_id)
+            job = self._read(lambda: self._store.job(job_id))
             if job is None or job.status not in LIVE_STATES or self._closing or waiting.remaining() == 0.0:
-                return self.status(job_id)
+                return self._known_status(job_id)
             self._job_ended.wait(ticket, min(waiting.remaining(), self._look_again_after))
 
     def targets(self, job_id: str, first: int = 0, limit: int = 100) -> list[TargetStatus] | None:
@@ -216,7 +210,7 @@ class Runner:
         """
         if first < 0 or limit < 0:
             raise ValueError(f"first and limit must be 0 or more, got {first} and {limit}")
-        return self._store.targets(job_id, first, limit)
+        return self._read(lambda: self._store.targets(job_id, first, limit))
 
     def touch(self, job_id: str) -> None:
         """Set the job's lease to now, which keeps it from sweep and eviction (``batch-runner.md``, rule 6).
@@ -227,7 +221,7 @@ class Runner:
             job_id: The job's id; one that is unknown is passed over.
         """
         try:
-            self._store.touch(job_id, self._clock())
+            uninterrupted(lambda: self._store.touch(job_id, self._clock()))
         except StoreError as error:
             self._log.warning("job %s: cannot touch it: %s", job_id, error.reason)
 
@@ -247,12 +241,44 @@ class Runner:
         with self._close_lock:
             self._workers.join()
             self._ledger.close()
-            self._store.unclaim()
+            if self._claimed:  # once: the store may have another runner since
+                self._claimed = False
+                self._store.unclaim()
 
-    def _create(self, job: NewJob, now: float) -> Submission:
-        caps = Caps(
-            self._config.targets_per_job, self._config.jobs_per_caller, self._config.jobs_total, now - self._config.ttl
-        )
+    def _admit(self, job: NewJob) -> Submission:
+        """Store a job or find it, tell of it, sweep, and wake a worker: the second half of ``submit``."""
+        submission = self._create(job)
+        if submission.reused:
+            self._observers.reused()
+            return submission
+        self._sweep(job.id, job.now)
+        self._wake_up.wake()
+        return submission
+
+    def _cancel(self, job_id: str) -> bool:
+        now = self._clock()
+        cancellation = self._rotation.cancel(job_id, now)
+        if cancellation is None:
+            return False
+        self._observers.ended(job_id, JobState.CANCELLED.value, max(0.0, now - cancellation.created_at))
+        self._observers.flush()
+        self._job_ended.wake()
+        return True
+
+    def _read(self, read: Callable[[], _T]) -> _T:
+        """Read from the store; a store in memory is read on the connection that writes."""
+        return uninterrupted(read) if self._store.in_memory else read()
+
+    def _known_status(self, job_id: str) -> JobStatus:
+        status = self.status(job_id)
+        if status is None:
+            raise UnknownJob("there is no such job: its id is wrong, or it was swept or evicted")
+        return status
+
+    def _create(self, job: NewJob) -> Submission:
+        config = self._config
+        fresh_from = job.now - config.ttl
+        caps = Caps(config.targets_per_job, config.jobs_per_caller, config.jobs_total, fresh_from)
         created: str | None = None
         self._observers.expect(job.id)
         try:
@@ -271,8 +297,34 @@ class Runner:
 
     def _recover(self) -> None:
         now = self._clock()
-        for job in self._store.claim(now):
+        interrupted = self._store.claim(now)
+        self._claimed = True
+        for job in interrupted:
             self._observers.ended(job.job_id, JobState.FAILED.value, max(0.0, now - job.created_at))
+
+
+def _copied(targets: Any) -> Any:
+    """A list of targets that nothing changes between the check and the storing; what is no list stays as it is."""
+    if isinstance(targets, Sequence) and not isinstance(targets, (str, bytes, bytearray, memoryview)):
+        return tuple(targets)
+    return targets
+
+
+def _steady(clock: Callable[[], float], log: logging.Logger) -> Callable[[], float]:
+    """``clock``, but the system's for a reading that raises or is no time: no job may be lost for that."""
+
+    def read() -> float:
+        try:
+            now = clock()
+            if -_LARGEST_TIME < now < _LARGEST_TIME:
+                return now
+        except Exception as error:  # noqa: BLE001 - the caller's own function may raise anything
+            log.error("the clock raised %s; the system's is used", type(error).__qualname__)  # noqa: TRY400 - the trace would show the value
+        else:
+            log.error("the clock gave a time that is none; the system's is used")
+        return time.time()
+
+    return read
 
 
 def _check_types(store: Any, fetch: Any, config: Any) -> None:

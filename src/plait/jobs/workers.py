@@ -6,11 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from plait.context import Context
 from plait.jobs.errors import StoreError, TargetError
 from plait.jobs.ledger import back_off
+from plait.jobs.model import TurnContext, TurnKey
 from plait.jobs.outcomes import Failed, Outcome, Returned, of_error, of_value, place_of
 from plait.jobs.store import Turn
 
@@ -23,39 +22,10 @@ if TYPE_CHECKING:
     from plait.jobs.rotation import Rotation, WakeUp
     from plait.jobs.store import Idle
 
-__all__ = ["TurnContext", "TurnKey", "Workers"]
+__all__ = ["Workers"]
 
-CLOSING: Final = "the runner is closing"
-UNREADABLE: Final = "the stored options cannot be read; a newer Plait may have written them"
-
-
-class TurnKey(msgspec.Struct, frozen=True):
-    """What names one turn among all, for a FetchFunc that must not act twice.
-
-    Args:
-        job: The job's id.
-        idx: The target's place in it.
-        epoch: Rises with every turn of the job, so also when a target is tried again.
-    """
-
-    job: str
-    idx: int
-    epoch: int
-
-
-class TurnContext(Context):
-    """The context of one turn: cancelled when the runner closes, and with the turn's key.
-
-    Args:
-        parent: The runner's context.
-        turn: The turn's key.
-    """
-
-    __slots__ = ("turn",)
-
-    def __init__(self, parent: Context, turn: TurnKey) -> None:
-        super().__init__(parent=parent)
-        self.turn = turn
+_CLOSING: Final = "the runner is closing"
+_UNREADABLE: Final = "the stored options cannot be read; a newer Plait may have written them"
 
 
 class Workers:
@@ -93,13 +63,14 @@ class Workers:
 
     def close(self) -> None:
         """Cancel the targets in flight and let every thread end after the one that it works on."""
-        self._context.cancel(CLOSING)
+        self._context.cancel(_CLOSING)
         self._wake_up.wake()
 
     def join(self) -> None:
         """Wait until every thread has ended."""
         for thread in self._threads:
-            thread.join()
+            if thread.ident is not None:  # not all are started if the start of one failed
+                thread.join()
 
     def is_own_thread(self) -> bool:
         """Whether one of the workers is calling."""
@@ -112,7 +83,7 @@ class Workers:
             try:
                 turn = self._next_turn() if turn is None else self._do(turn)
                 failures = 0
-            except Exception as error:  # noqa: BLE001 - a worker outlives whatever goes wrong in it
+            except BaseException as error:  # noqa: BLE001 - a worker outlives whatever goes wrong in it
                 failures += 1
                 self._note(error)
                 if turn is not None:
@@ -120,7 +91,7 @@ class Workers:
                     turn = None
                 self._context.wait(back_off(failures))
 
-    def _note(self, error: Exception) -> None:
+    def _note(self, error: BaseException) -> None:
         if isinstance(error, StoreError):
             self._log.warning("cannot take a turn: %s", error.reason)
         else:
@@ -145,17 +116,19 @@ class Workers:
             return None
         self._observers.inflight_changed(+1)
         started = time.perf_counter()
-        outcome = self._perform(turn, caller)
+        try:
+            outcome = self._perform(turn, caller)
+        finally:
+            self._observers.inflight_changed(-1)
         seconds = time.perf_counter() - started
-        self._observers.inflight_changed(-1)
         following: Turn | Idle | None = self._ledger.end_turn(turn, outcome, seconds)
         return following if isinstance(following, Turn) else None
 
     def _perform(self, turn: Turn, caller: Caller) -> Outcome:
         context = TurnContext(self._context, TurnKey(turn.job_id, turn.idx, turn.epoch))
         if turn.target is None:
-            self._log.warning("job %s target %d: %s", turn.job_id, turn.idx, UNREADABLE)
-            return of_error(TargetError(UNREADABLE, hint="submit it anew"))
+            self._log.warning("job %s target %d: %s", turn.job_id, turn.idx, _UNREADABLE)
+            return of_error(TargetError(_UNREADABLE, hint="submit it anew"))
         try:
             value = self._fetch(context, caller, turn.target)
         except BaseException as error:  # noqa: BLE001 - a panic is an outcome too

@@ -11,7 +11,7 @@ from plait.net.errors import BadUrl, BlockedAddress, BlockedPort
 from plait.net.url import parse_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from plait.net.url import Url
 
@@ -57,6 +57,19 @@ _SPECIAL_V6: Final = tuple(
 )
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 _ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
+_TEREDO: Final = IPv6Network("2001::/32")
+_6TO4: Final = IPv6Network("2002::/16")
+# Where an IPv4 address may stand within an IPv6 one: the bytes, first to last, for each length of a translator's
+# prefix (96 also for mapped, compatible and ISATAP addresses). Byte 8 is never part of it. Any network may have
+# a translator of its own, so the places are looked at whatever the prefix.
+_EMBEDDED_AT: Final = (
+    (12, 13, 14, 15),  # /96
+    (9, 10, 11, 12),  # /64
+    (7, 9, 10, 11),  # /56
+    (6, 7, 9, 10),  # /48
+    (5, 6, 7, 9),  # /40
+    (4, 5, 6, 7),  # /32
+)
 
 # What cloud machines ask for their own credentials. Listed by hand, since some are public addresses; a name
 # on the allow-list does not open them.
@@ -120,9 +133,12 @@ class _Rule:
 class Policy:
     """What may be reached: public addresses on web ports, and what the allow-list adds.
 
-    A name in the list may resolve to any address but those of cloud metadata; an address or a network in the
-    list is open to every name that resolves to it. An entry with a port opens that port only, even if it is
-    another service's; one without opens every web port.
+    A name in the list may resolve to any address but those of cloud metadata, in whatever form: with a zone, or
+    embedded in an IPv6 address (mapped, compatible, translated, 6to4, Teredo, ISATAP). An address or a network in
+    the list is open to every name that resolves to it, and says by itself what it opens: one that holds an address
+    of cloud metadata opens that too. It holds what is written in its own form; an IPv4 entry also holds the mapped
+    form of its addresses, and no other embedding. An entry with a port opens that port only, even if it is another
+    service's; one without opens every web port.
 
     Args:
         allow: ``"host"``, ``"host:port"``, ``"10.1.2.3:8080"``, ``"[fd00::1]:8080"`` or a network such as
@@ -221,13 +237,21 @@ def _unmapped(address: Address) -> Address:
 
 
 def _is_metadata(address: Address) -> bool:
-    if address in _METADATA:
-        return True
-    return isinstance(address, IPv6Address) and address in _NAT64 and _is_metadata(_last_four_bytes(address))
+    """Whether a packet to it may end at cloud metadata, through a zone or a translator too."""
+    if isinstance(address, IPv4Address):
+        return address in _METADATA
+    bare = IPv6Address(int(address))
+    return bare in _METADATA or any(embedded in _METADATA for embedded in _embedded(bare))
 
 
-def _last_four_bytes(address: IPv6Address) -> IPv4Address:
-    return IPv4Address(int(address) & 0xFFFFFFFF)
+def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Every IPv4 address that an IPv6 address may stand for."""
+    for places in _EMBEDDED_AT:
+        yield IPv4Address(bytes(address.packed[place] for place in places))
+    if address in _6TO4:
+        yield IPv4Address(address.packed[2:6])
+    if address in _TEREDO:
+        yield IPv4Address(int(address) & 0xFFFFFFFF ^ 0xFFFFFFFF)  # the client, its bits inverted
 
 
 def _is_local_name(host: str) -> bool:
@@ -246,6 +270,8 @@ def _holds(rule: _Rule, address: Address | None) -> bool:
 
 def _parse_rule(entry: str) -> _Rule:
     """One entry, read by the same parser as the URLs that it will be compared with."""
+    if "%" in entry:
+        raise _bad_entry(entry, "it has a zone, which belongs to one machine, or a percent-encoding")
     network = _parse_network(entry)
     if network is not None:
         return _Rule("", network, None)
@@ -269,10 +295,15 @@ def _bad_entry(entry: str, reason: str) -> ValueError:
 
 
 def _parse_network(entry: str) -> Network | None:
+    """The entry as a network, a mapped one as IPv4, as addresses are compared."""
     try:
-        return ipaddress.ip_network(entry)
+        network = ipaddress.ip_network(entry)
     except ValueError:
         return None
+    start = _unmapped(network.network_address)
+    if network.version == start.version:
+        return network
+    return ipaddress.ip_network((start, network.prefixlen - 96)) if network.prefixlen >= 96 else network
 
 
 def _has_port(entry: str) -> bool:

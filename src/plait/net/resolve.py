@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import threading
 from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ Resolver = Callable[[str], Sequence[str]]
 _MAX_ANSWERS: Final = 256
 # A look-up cannot be interrupted: one that outlives its request keeps its thread until libc gives up.
 _MAX_LOOK_UPS: Final = 64
+# What can be the name or the number of a network interface; whatever else stands behind a % reaches no socket.
+_ZONE: Final = re.compile(r"[A-Za-z0-9_.:-]{1,32}", re.ASCII)
 _look_ups = threading.BoundedSemaphore(_MAX_LOOK_UPS)
 
 
@@ -107,7 +110,7 @@ def resolve(ctx: Context, resolver: Resolver, host: str, seconds: float) -> list
         seconds: How long to wait at most.
 
     Raises:
-        Unresolved: No answer, none in time, or more addresses than any site has.
+        Unresolved: No answer, none in time, one that is no address, or more addresses than any site has.
         ContextError: The context ended first.
     """
     answers = look_up(ctx, resolver, host, seconds)
@@ -115,4 +118,21 @@ def resolve(ctx: Context, resolver: Resolver, host: str, seconds: float) -> list
         raise Unresolved("the host's name has no address", "check the spelling of the host")
     if len(answers) > _MAX_ANSWERS:
         raise Unresolved(f"the host's name has more than {_MAX_ANSWERS} addresses", "use another host")
-    return [ipaddress.ip_address(answer) for answer in answers]
+    return [_address(answer) for answer in answers]
+
+
+def _address(answer: str) -> Address:
+    try:
+        address = ipaddress.ip_address(answer)
+    except ValueError:
+        raise _no_address() from None
+    zone = address.scope_id if isinstance(address, ipaddress.IPv6Address) else None
+    if zone is not None and not _ZONE.fullmatch(zone):
+        raise _no_address()
+    return address
+
+
+def _no_address() -> Unresolved:
+    return Unresolved(
+        "the look-up of the host's name gave what is no address", "use another host, or mend the resolver"
+    )

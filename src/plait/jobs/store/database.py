@@ -28,6 +28,8 @@ class Database(ABC):
 
     shared: bool
     """Whether several runners may work on it at once."""
+    in_memory: bool = False
+    """Whether reading uses the connection that writes."""
     turn_lease_seconds: float | None
     """How long a turn's lease lasts unrenewed; ``None`` where nobody else could take the turn."""
     sums: Sums

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["PostgresDatabase"]
 
 _TURN_LEASE_SECONDS: Final = 30.0
+_CONNECT_SECONDS: Final = 10
+# Correctness rests on READ COMMITTED; and no peer that was stopped within a transaction may hold up the others.
+_SESSION: Final = (
+    "-c default_transaction_isolation=read\\ committed -c lock_timeout=10s -c statement_timeout=60s "
+    "-c idle_in_transaction_session_timeout=20s"
+)
 _MIGRATION_LOCK: Final = 0x706C6169  # "plai", any number that no other program locks
 
 
@@ -43,7 +49,7 @@ class PostgresDatabase(Database):
     def __init__(self, url: URL) -> None:
         name = f"store {url.database!r} on PostgreSQL"
         try:
-            engine = create_engine(url, pool_pre_ping=False)
+            engine = create_engine(url, connect_args={"connect_timeout": _CONNECT_SECONDS, "options": _SESSION})
         except ModuleNotFoundError as error:
             raise StoreError(
                 f"cannot open {name}: its driver is not installed; run: pip install 'plait[postgres]'"
@@ -133,6 +139,8 @@ class _PostgresTransaction:
             error = failure
         if isinstance(error, driver_error):
             self._pooled.invalidate()  # it may be broken, and a new connection is cheap beside an error
+            if _sqlstate(error)[:2] in _CONNECTION_LOST:
+                self._database.engine.dispose()  # then the others in the pool are lost as well
             raise self._refused(error) from error
         self._pooled.close()  # the pool rolls back what was not committed
         if isinstance(error, UnicodeError):
@@ -144,17 +152,26 @@ class _PostgresTransaction:
 
     def _refused(self, error: BaseException) -> StoreError:
         message = f"cannot {self._act} in {self._database.name}: {_postgres_advice(error)}"
-        return StoreError(message, _postgres_reason(error))
+        permanent = _sqlstate(error)[:2] in _PERMANENT or isinstance(error, UnicodeError)
+        return StoreError(message, _postgres_reason(error), permanent=permanent)
 
 
 def _postgres_reason(error: BaseException) -> str:
     """The kind of error and its SQLSTATE; the server's own words may quote a row, and so a URL."""
     original = getattr(error, "orig", None) or error
-    state = getattr(original, "sqlstate", None)
+    state = _sqlstate(error)
     return f"{type(original).__name__} ({state})" if state else type(original).__name__
 
 
+def _sqlstate(error: BaseException) -> str:
+    """The server's code for an error; empty for one that it did not report."""
+    original = getattr(error, "orig", None) or error
+    return getattr(original, "sqlstate", None) or ""
+
+
 _SERVER_ADVICE: Final = "see that the server runs and that the URL's host, port and user are right"
+_PERMANENT: Final = frozenset({"22", "54"})  # bad values, and values beyond a limit
+_CONNECTION_LOST: Final = frozenset({"", "08", "57"})
 _ADVICE: Final = {
     "08": _SERVER_ADVICE,
     "28": "it refuses this user or password; check the URL's",
@@ -174,7 +191,7 @@ _ADVICE_WITHOUT_CODE: Final = {  # what libpq meets before there is a session
 def _postgres_advice(error: BaseException) -> str:
     """What can be done, and the reason; never the server's or driver's own words, see ``_postgres_reason``."""
     original = getattr(error, "orig", None) or error
-    state = getattr(original, "sqlstate", None) or ""
+    state = _sqlstate(error)
     advice = _ADVICE.get(state) or _ADVICE.get(state[:2])
     if advice is None and not state:
         advice = _ADVICE_WITHOUT_CODE.get(type(original).__name__)

@@ -72,7 +72,6 @@ class Turn(msgspec.Struct, frozen=True):
     owner: str
     epoch: int
     caller: Caller
-    caller_class: str
     total: int
     done: int
     failed: int

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from plait.jobs.errors import StoreError
 from plait.jobs.model import Caller, Job, Options, Result, Target, TargetStatus
 from plait.jobs.outcomes import Done
 from plait.jobs.states import TARGET_TRANSITIONS, TargetEvent, TargetState
@@ -44,16 +45,16 @@ _STATUS_FAILED: Final = TARGET_TRANSITIONS[TargetState.RUNNING, TargetEvent.FAIL
 
 def turn_of(row: tuple[Any, ...], owner: str, now: float) -> Turn:
     """The turn that ``take_job`` took at ``now`` (monotonic seconds)."""
-    seq, job_id, epoch, name, workspace, caller_class, total, done, failed, created_at, busy_for, url, options = row
+    seq, job_id, epoch, name, workspace, total, done, failed, created_at, busy_for, url, options = row
     caller = Caller(name, workspace)
     target = _target(url, options)
-    return Turn(seq, job_id, owner, epoch, caller, caller_class, total, done, failed, created_at, busy_for, now, target)
+    return Turn(seq, job_id, owner, epoch, caller, total, done, failed, created_at, busy_for, now, target)
 
 
 def _target(url: str, options: str) -> Target | None:
     try:
         return Target(url, _options(options))
-    except msgspec.MsgspecError:  # a newer Plait may have written options that this one does not know
+    except (msgspec.MsgspecError, TypeError):  # a newer Plait may have written options that this one does not know
         return None
 
 
@@ -78,4 +79,13 @@ def job_of(row: tuple[Any, ...]) -> Job:
 def target_status_of(row: tuple[Any, ...]) -> TargetStatus:
     """The target that ``read_targets`` found."""
     idx, url, status, result, error, hint = row
-    return TargetStatus(idx, url, status, None if result is None else _decode_result(result), error or "", hint or "")
+    return TargetStatus(idx, url, status, _result(result), error or "", hint or "")
+
+
+def _result(encoded: str | None) -> Result | None:
+    if encoded is None:
+        return None
+    try:
+        return _decode_result(encoded)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise StoreError(f"a stored result cannot be read: {type(error).__name__}", permanent=True) from error

@@ -51,6 +51,7 @@ class SQLiteDatabase(Database):
 
     def __init__(self, url: URL, synchronous: str) -> None:
         self.path = _file_of(url)
+        self.in_memory = self.path is None
         _check_sqlite_version()
         super().__init__(_sqlite_engine(url, synchronous, in_memory=self.path is None), _sqlite_name(self.path))
         self.sums = MemorySums(self.statements)
@@ -150,7 +151,9 @@ class SQLiteDatabase(Database):
 
     def refused(self, act: str, error: BaseException) -> StoreError:
         """The error that a caller gets for a driver's."""
-        return StoreError(f"cannot {act} in {self.name}: {_sqlite_advice(error)}", _sqlite_code(error))
+        code = _sqlite_code(error)
+        message = f"cannot {act} in {self.name}: {_sqlite_advice(error)}"
+        return StoreError(message, code, permanent=code in _PERMANENT)
 
     def check_open(self, act: str) -> None:
         """Refuse to do anything once the store is closed."""
@@ -310,6 +313,7 @@ def _locked_beside(path: Path, name: str) -> sqlite3.Connection:
     return connection
 
 
+_PERMANENT: Final = frozenset({"SQLITE_TOOBIG", "SQLITE_MISMATCH", "DataError", "OverflowError", "UnicodeEncodeError"})
 _SQLITE_ADVICE: Final = {
     "SQLITE_BUSY": "another process holds its write lock; try again",
     "SQLITE_LOCKED": "another connection holds its write lock; try again",
@@ -319,6 +323,7 @@ _SQLITE_ADVICE: Final = {
     "SQLITE_NOTADB": "it is no SQLite database; name another file",
     "SQLITE_CORRUPT": "it is damaged; restore it, or name another file",
     "SQLITE_IOERR": "the disk failed; check it",
+    "SQLITE_TOOBIG": "it is too large for SQLite",
 }
 
 

@@ -177,7 +177,6 @@ _STATEMENTS: Final[dict[str, Executable]] = {
         _j.turn_epoch,
         _j.caller,
         _j.workspace,
-        _j.caller_class,
         _j.targets_total,
         _j.targets_done,
         _j.targets_failed,
@@ -224,7 +223,7 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     ),
     "read_turns_of_owner": select(_j.seq, _j.turn_epoch).where(_j.turn_owner == bindparam("owner")),
     "renew_turns": update(JOBS)
-    .where(_j.turn_owner == bindparam("owner"))
+    .where(_j.turn_until.is_not(None), _j.turn_owner == bindparam("owner"))
     .values(turn_until=store_clock() + bindparam("lease_seconds", type_=Double())),
     # --- cancel, touch, status (rules 5 and 6)
     "cancel_job": update(JOBS)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar
 
 from plait.jobs.errors import StoreError
 from plait.jobs.model import Job, JobStatus, Submission, TargetStatus
 from plait.jobs.outcomes import Failed, Settled
 from plait.jobs.states import JobState
 from plait.jobs.store.address import database_at
+from plait.jobs.store.admission import admit
 from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
 from plait.jobs.store.rows import (
     as_id,
     job_of,
-    options_json,
     outcome_parameters,
     target_status_of,
     turn_of,
@@ -55,7 +56,7 @@ class Store:
         self._earliest_retry = -math.inf
 
     @classmethod
-    def open(cls, url: str | URL | Path, *, synchronous: str = "NORMAL") -> Self:
+    def open(cls, url: str | URL | Path, *, synchronous: Literal["NORMAL", "FULL"] = "NORMAL") -> Self:
         """Open a store and bring its schema up to date.
 
         Args:
@@ -92,6 +93,11 @@ class Store:
         return self._database.shared
 
     @property
+    def in_memory(self) -> bool:
+        """Whether reading uses the connection that writes."""
+        return self._database.in_memory
+
+    @property
     def turn_lease_seconds(self) -> float | None:
         """How long a turn's lease lasts unrenewed; ``None`` where it never ends."""
         return self._database.turn_lease_seconds
@@ -103,66 +109,25 @@ class Store:
 
         Raises:
             TooManyTargets: See ``Caps``; likewise ``CallerBusy`` and ``Busy``.
-            StoreError: The database refused; nothing was stored.
+            StoreError: The database refused; nothing was stored, as far as it still answers.
         """
         try:
             with self._database.transaction("submit the job") as session:
-                return self._create(session, job, caps)
+                return admit(self._database, session, job, caps)
         except StoreError:
-            if not self._has(job.id, JobState.QUEUED):
+            if self._found(job.id) is None:
                 raise
             return Creation(Submission(job.id, reused=False), is_live=True, live=self._count_live())
 
-    def _create(self, session: Session, job: NewJob, caps: Caps) -> Creation:
-        self._database.lock_submits(session)
-        reusable = session.row(
-            self._sql.find_reusable,
-            {"caller": job.caller.name, "idem_key": job.idem_key, "fresh_from": caps.fresh_from},
-        )
-        if reusable is not None:
-            job_id, finished_at = reusable
-            live = self._sums.read(session).live
-            return Creation(Submission(job_id, reused=True), finished_at is None, live)
-        self._check_caps(session, job, caps)
-        self._insert(session, job)
-        live = self._sums.add(session, live=1, nbytes=0).live
-        return Creation(Submission(job.id, reused=False), is_live=True, live=live)
-
-    def _has(self, job_id: str, status: JobState) -> bool:
-        """Whether a commit that failed did store its job after all, or change it."""
-        job = self.job(job_id)
-        return job is not None and job.status == status
+    def _found(self, job_id: str) -> Job | None:
+        """What a commit that failed did to a job after all, if that can be read."""
+        with suppress(StoreError):
+            return self.job(job_id)
+        return None
 
     def _count_live(self) -> int:
         with self._database.snapshot("count the live jobs") as session:
             return int(session.rows(self._sql.count_live, {})[0][0])
-
-    def _check_caps(self, session: Session, job: NewJob, caps: Caps) -> None:
-        caps.check_targets(len(job.targets))
-        of_caller = session.rows(self._sql.count_live_of_caller, {"caller": job.caller.name})[0][0]
-        total = session.rows(self._sql.count_live, {})[0][0]
-        caps.check_live_jobs(of_caller=of_caller, total=total)
-
-    def _insert(self, session: Session, job: NewJob) -> None:
-        row = session.rows(
-            self._sql.insert_job,
-            {
-                "id": job.id,
-                "caller": job.caller.name,
-                "workspace": job.caller.workspace,
-                "caller_class": job.caller_class,
-                "idem_key": job.idem_key,
-                "targets_total": len(job.targets),
-                "now": job.now,
-            },
-        )[0]
-        session.run_many(
-            self._sql.insert_target,
-            [
-                {"seq": row[0], "idx": idx, "url": target.url, "options": options_json(target.options)}
-                for idx, target in enumerate(job.targets)
-            ],
-        )
 
     # --- turns (rules 2 and 3)
 
@@ -213,6 +178,8 @@ class Store:
 
     def _release_due_retries(self, session: Session, parameters: dict[str, object], now: float) -> None:
         session.run(self._sql.release_due_retries, parameters)
+        if self._database.shared:
+            return  # others put targets back too, so that the earliest is not known
         wait = session.rows(self._sql.next_wake, parameters)[0][0]
         self._earliest_retry = math.inf if wait is None else now + wait
 
@@ -375,7 +342,8 @@ class Store:
                     return None
                 return Cancellation(job[0], job[1], self._sums.add(session, live=-1, nbytes=0).live)
         except StoreError:
-            if job is None or not self._has(job_id, JobState.CANCELLED):
+            found = self._found(job_id)
+            if job is None or found is None or found.status != JobState.CANCELLED:
                 raise
             return Cancellation(job[0], job[1], self._count_live())
 
