@@ -6,12 +6,20 @@
 BIN := .venv/bin
 READY := .venv/.ready
 PYTHON ?=
-CANDIDATES := $(PYTHON) python3 python3.13 python3.12 python3.11
+# One that is named is taken or refused, never passed over.
+CANDIDATES := $(or $(PYTHON),python3 python3.13 python3.12 python3.11)
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 HEADLINE := @printf '\n==> %s\n'
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1 - /p' Makefile
+
+# An environment of another Python than the one that is named is made anew.
+ifneq ($(PYTHON),)
+ifneq ($(shell $(PYTHON) -c 'import sys; print(sys.version)' 2>&1),$(shell $(BIN)/python -c 'import sys; print(sys.version)' 2>&1))
+$(shell rm -rf .venv)
+endif
+endif
 
 demo: $(READY) ## See Plait work, from submit to result, in one terminal
 	@$(BIN)/python examples/demo.py
@@ -53,7 +61,7 @@ $(READY): pyproject.toml constraints.txt
 	    fi; \
 	done; \
 	case "$$found" in \
-	    '') echo 'Plait needs Python 3.11 or newer: install it, or name one with make PYTHON=/path/to/python' >&2; exit 1;; \
+	    '') echo 'Plait needs Python 3.11 or newer, and "$(CANDIDATES)" is none: install it, or name one with make PYTHON=/path/to/python' >&2; exit 1;; \
 	    *' without venv') echo "$$found: install the venv module of that Python (Debian and Ubuntu: apt-get install python3-venv)" >&2; exit 1;; \
 	esac; \
 	printf '\n==> Set up .venv with %s (once; takes a minute)\n' "$$($$found --version)"; \

@@ -202,9 +202,18 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8765, help="where to listen (8765); 0 for any free port")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="run this command, and end when it ends")
     arguments = parser.parse_args()
-    with ExampleSite(arguments.port) as site:
-        if arguments.command:
-            return subprocess.run(arguments.command, check=False).returncode  # noqa: S603 - the user's own command
+    try:
+        return serve(arguments.port, arguments.command)
+    except OSError as error:  # the port is taken, or there is no such command
+        print(f"example_site: {error}", file=sys.stderr)
+        return 2
+
+
+def serve(port: int, command: list[str]) -> int:
+    """Serve the site on a port while a command runs, or without one until an interrupt."""
+    with ExampleSite(port) as site:
+        if command:
+            return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own command
         print(f"The example site is at {site.origin}/ (Ctrl-C ends it)", flush=True)
         try:
             threading.Event().wait()

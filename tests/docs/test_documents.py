@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tomllib
@@ -22,6 +23,7 @@ _SHELL: Final = frozenset({"console", "sh"})
 _PARSED: Final[dict[str, Callable[[str], object]]] = {"json": json.loads, "toml": tomllib.loads}
 _LANGUAGES: Final = _PROSE | _SHELL | _PARSED.keys() | {"python"}
 _SECONDS: Final = 60
+_SHOWN_PORT: Final = "8765"
 
 
 def _cases(*languages: str) -> list[object]:
@@ -62,6 +64,12 @@ def commands(block: Block) -> list[tuple[str, str | None]]:
     return found
 
 
+def free_port() -> str:
+    """A port that nobody listens on, in the place of the one that the documents show."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return str(server.getsockname()[1])
+
+
 def failure(command: str, output: str | None, desk: Path) -> str | None:
     """What a reader would see go wrong with a command; those that need a network are only looked at."""
     words = command.split()
@@ -72,7 +80,7 @@ def failure(command: str, output: str | None, desk: Path) -> str | None:
     if "pip" in words and "install" in words:
         return missing_extra(command)
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
+        ["bash", "-euo", "pipefail", "-c", command.replace(_SHOWN_PORT, free_port())],
         cwd=desk,
         env=environment(),
         stdin=subprocess.DEVNULL,

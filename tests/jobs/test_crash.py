@@ -123,6 +123,7 @@ def recover(store: Store, before: Rows) -> None:
             assert again.id not in before.jobs
 
 
+@pytest.mark.timeout(600)  # fifty children are started and killed
 def test_a_runner_killed_at_random_moments_loses_nothing_it_told_of(tmp_path: Path) -> None:
     numbers = random.Random(SEED)
     path = tmp_path / "plait.db"

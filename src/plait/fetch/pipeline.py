@@ -98,7 +98,7 @@ class Fetch:
             Cancelled: The context was cancelled.
         """
         selection = read_options(target.options)
-        bounded = ctx.child(self._client.limits.total_seconds)
+        bounded = ctx
         try:
             response = self._get(bounded, target.url)
             _check_status(response)

@@ -13,6 +13,7 @@ from plait.jobs.outcomes import Failed, Settled
 from plait.jobs.states import JobState
 from plait.jobs.store.address import database_at
 from plait.jobs.store.admission import admit
+from plait.jobs.store.database import Database
 from plait.jobs.store.records import Cancellation, Caps, Creation, Ending, Idle, Interrupted, NewJob, Turn
 from plait.jobs.store.rows import (
     as_id,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import URL
 
-    from plait.jobs.store.database import Database
     from plait.jobs.store.session import Session
 
 __all__ = ["Store"]
@@ -50,6 +50,8 @@ class Store:
     """
 
     def __init__(self, database: Database) -> None:
+        if not isinstance(database, Database):
+            raise TypeError(f"a store is made by Store.open(url), not by Store({type(database).__name__})")
         self._database = database
         self._sql = database.statements
         self._sums = database.sums
