@@ -323,7 +323,7 @@ def test_a_cancellation_ends_the_work_on_a_page_wherever_it_comes() -> None:
     source = "a &lt; b<p>\n\n" * (3 * MB // 13)
     whole = Counted()
     extract_page(whole, source, "html", URL)
-    for look in range(1, whole.looks + 1, 5):
+    for look in range(1, whole.looks + 1, 9):
         ctx = Counted(cancelled_at=look)
         with pytest.raises(Cancelled, match="enough"):
             extract_page(ctx, source, "html", URL)

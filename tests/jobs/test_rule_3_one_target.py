@@ -356,6 +356,16 @@ def test_rule_3_a_target_busy_for_longer_than_retry_for_fails_with_the_errors_te
     assert site.starts.count("a1") >= 2
 
 
+def test_rule_3_a_target_that_stayed_busy_has_the_hint_that_came_with_it(
+    store: Store, start: StartRunner, site: Site, seen: Observed
+) -> None:
+    runner = start(store, retry_wait=0.01, retry_for=0.01)
+    site.answer("a1", *[RetryLater("busy", hint="come tomorrow")] * 50)
+    made = runner.submit(ALICE, "fleet", targets("a", 1))
+    target = runner.wait(made.id, PATIENCE).targets[0]
+    assert (target.status, target.error, target.hint) == ("failed", "busy", "come tomorrow")
+
+
 def test_rule_3_patience_is_counted_for_each_target_from_its_first_busy_return(
     store: Store, start: StartRunner, site: Site, seen: Observed
 ) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Fetch"]
 
 _ACCEPT: Final = "text/html, application/xhtml+xml, application/json;q=0.9, text/*;q=0.9, */*;q=0.1"
+_BUSY_HINT: Final = "the site stayed busy for as long as it was tried; ask again in some minutes"
 _BUSY: Final = frozenset({429, 503})
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES: Final = frozenset(
@@ -98,16 +99,14 @@ class Fetch:
             Cancelled: The context was cancelled.
         """
         selection = read_options(target.options)
-        bounded = ctx
+        bounded = ctx.child(self._client.limits.total_seconds)
         try:
             response = self._get(bounded, target.url)
             _check_status(response)
             bounded.check()
-            result = _selected(bounded, _extracted(bounded, response, selection), selection)
-            bounded.check()
+            return _selected(bounded, _extracted(bounded, response, selection), selection)
         except DeadlineExceeded:
             raise TargetError("the target was not done in time", _SLOW_HINT, 504) from None
-        return result
 
     def _get(self, ctx: Context, url: str) -> Response:
         try:
@@ -150,7 +149,9 @@ def _check_status(response: Response) -> None:
     if not 100 <= status <= 599:
         raise TargetError(f"the site answered with status {status}, which HTTP does not have", _NO_STATUS_HINT, 502)
     if status in _BUSY:
-        raise RetryLater(f"the site is busy (HTTP {status})", retry_after(response.header("retry-after")))
+        raise RetryLater(
+            f"the site is busy (HTTP {status})", retry_after(response.header("retry-after")), hint=_BUSY_HINT
+        )
     if status >= 400:
         hint = _STATUS_HINTS.get(status, _SERVER_HINT if status >= 500 else _CLIENT_HINT)
         raise TargetError(f"the site answered HTTP {status}", hint, status)

@@ -121,8 +121,10 @@ class RetryLater(Exception):
     Args:
         msg: Stored as the target's error if it stays busy for longer than ``Config.retry_for``.
         after: Seconds to wait at least, from a ``Retry-After`` for example; ``None`` for no wish.
+        hint: Stored as the target's hint in that case.
     """
 
-    def __init__(self, msg: str = "retry later", after: float | None = None) -> None:
+    def __init__(self, msg: str = "retry later", after: float | None = None, hint: str = "") -> None:
         super().__init__(msg)
         self.after = after
+        self.hint = hint

@@ -141,7 +141,8 @@ def _failure(error: Exception) -> Failed:
 def _texts(error: Exception) -> tuple[str, str]:
     if isinstance(error, TargetError):
         return _storable(str(error.msg)), _storable(str(error.hint))
-    return _storable(str(error)) or _type_name(error), ""
+    hint = getattr(error, "hint", "") if isinstance(error, RetryLater) else ""
+    return _storable(str(error)) or _type_name(error), _storable(str(hint))
 
 
 def _panic(bug: str) -> Failed:

@@ -114,7 +114,9 @@ _SERVICE_PORTS: Final = frozenset(
 )  # fmt: skip  # one number a line would be fifty lines
 
 _NOT_PUBLIC: Final = "the host is not at a public address"
-_NOT_PUBLIC_HINT: Final = "use a public address; an operator can open others with the allow-list of the network policy"
+_NOT_PUBLIC_HINT: Final = (
+    "use a public address; an operator can open others with Policy(allow=[...]), or --allow on the command line"
+)
 
 
 @dataclass(frozen=True, slots=True)
