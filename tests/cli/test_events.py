@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import pytest
 
-from plait.cli.events import Events, Stored, Warned
+from plait.cli.events import Events, Signalled, Stored, Warned
 from plait.cli.progress import Display, warn
 
 
@@ -44,6 +47,17 @@ def test_another_job_or_another_reason_is_told_at_once() -> None:
     for text in texts:
         events.log.warning(text)
     assert warned(events) == texts
+
+
+def test_a_signal_that_another_thread_is_told_of_is_heard() -> None:
+    events = Events()
+    with events.signals():
+        thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), signal.SIGTERM))
+        waits = threading.Timer(0.05, thread.start)  # most often while the main thread waits for an event
+        waits.start()
+        assert events.next() == Signalled(signal.SIGTERM)
+        waits.join()
+        thread.join()
 
 
 def test_what_nobody_has_taken_is_left_once() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Event", "Events", "InFlight", "Signalled", "Stored", "Warned"]
 
 _PATIENCE: Final = 2
+_LISTEN_SECONDS: Final = 0.2
 _QUIET_SECONDS: Final = 10.0
 _NUMBER: Final = re.compile(r"\b\d+\b")  # an attempt, a target or a line; a job's id has letters
 
@@ -84,7 +85,11 @@ class Events:
 
     def next(self) -> Event:
         """Wait for the next event."""
-        return self._queue.get()
+        while True:
+            try:
+                return self._queue.get(timeout=_LISTEN_SECONDS)
+            except queue.Empty:  # the system may have told another thread of a signal, which does not end this wait
+                continue
 
     def left(self) -> Iterator[Event]:
         """Those events that nobody has taken, without waiting for any."""
