@@ -33,6 +33,8 @@ _SESSION: Final = (
 )
 _MIGRATION_LOCK: Final = 0x706C6169  # "plai", any number that no other program locks
 
+_LOCK_SUBMITS: Final = Statement("lock_submits", f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK + 1})", dict)
+
 
 class PostgresDatabase(Database):
     """A PostgreSQL database, which any number of runners on any number of machines may share.
@@ -79,7 +81,7 @@ class PostgresDatabase(Database):
     @override
     def lock_submits(self, session: Session) -> None:
         """One lock for all callers: the cap on all jobs needs it, and it makes the caller's cap exact too."""
-        session.rows(Statement("lock_submits", f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK + 1})"), {})
+        session.rows(_LOCK_SUBMITS, {})
 
     @override
     def claim(self) -> None:

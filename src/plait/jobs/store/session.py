@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from plait.jobs.store.statements import Statement
+    from plait.jobs.store.statements import Parameters, Statement
 
 __all__ = ["Session"]
 
@@ -24,7 +24,7 @@ class _Cursor(Protocol):
 class _DriverConnection(Protocol):
     """What both drivers' connections have in common, as far as it is used here."""
 
-    def execute(self, sql: str, parameters: Mapping[str, object], /) -> _Cursor: ...
+    def execute(self, sql: str, parameters: Any, /) -> _Cursor: ...
 
 
 class Session:
@@ -38,24 +38,24 @@ class Session:
     def __init__(self, connection: _DriverConnection) -> None:
         self._connection = connection
 
-    def rows(self, statement: Statement, parameters: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    def rows(self, statement: Statement, parameters: Parameters) -> list[tuple[Any, ...]]:
         """Run a statement that returns rows; all are read, since an unread one would hold up the commit."""
-        return self._connection.execute(statement.sql, parameters).fetchall()
+        return self._connection.execute(statement.sql, statement.bind(parameters)).fetchall()
 
-    def row(self, statement: Statement, parameters: Mapping[str, object]) -> tuple[Any, ...] | None:
+    def row(self, statement: Statement, parameters: Parameters) -> tuple[Any, ...] | None:
         """Run a statement that returns one row or none."""
-        rows = self._connection.execute(statement.sql, parameters).fetchall()
+        rows = self._connection.execute(statement.sql, statement.bind(parameters)).fetchall()
         return rows[0] if rows else None
 
-    def run(self, statement: Statement, parameters: Mapping[str, object]) -> None:
+    def run(self, statement: Statement, parameters: Parameters) -> None:
         """Run a statement that returns nothing."""
-        self._connection.execute(statement.sql, parameters)
+        self._connection.execute(statement.sql, statement.bind(parameters))
 
-    def changes(self, statement: Statement, parameters: Mapping[str, object]) -> bool:
+    def changes(self, statement: Statement, parameters: Parameters) -> bool:
         """Run a statement that changes rows, or finds none to change."""
-        return self._connection.execute(statement.sql, parameters).rowcount > 0
+        return self._connection.execute(statement.sql, statement.bind(parameters)).rowcount > 0
 
-    def run_many(self, statement: Statement, parameters: Sequence[Mapping[str, object]]) -> None:
+    def run_many(self, statement: Statement, parameters: Sequence[Parameters]) -> None:
         """Run a statement once for each mapping."""
         for mapping in parameters:
-            self._connection.execute(statement.sql, mapping)
+            self._connection.execute(statement.sql, statement.bind(mapping))

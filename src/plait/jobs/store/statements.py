@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -37,14 +40,18 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.base import Executable
     from sqlalchemy.sql.compiler import SQLCompiler
 
-__all__ = ["Statement", "Statements", "compile_statements"]
+__all__ = ["Parameters", "Statement", "Statements", "compile_statements"]
+
+
+Parameters = Mapping[str, object]
 
 
 class Statement(NamedTuple):
-    """One statement as a driver takes it, with named parameters."""
+    """One statement as a driver takes it, and what makes its parameters from named ones."""
 
     name: str
     sql: str
+    bind: Callable[[Parameters], Any]
 
 
 class store_clock(ColumnElement[float]):  # noqa: N801 - reads as the SQL function that it is
@@ -112,15 +119,25 @@ def _next_after(*conditions: ColumnElement[bool]) -> Any:
     )
 
 
-def _of_next_target(column: ColumnElement[str]) -> Any:
-    return select(column).where(_t.job_seq == _j.seq, _t.idx == _j.targets_done).correlate(JOBS).scalar_subquery()
-
-
 def _ids_where(*conditions: ColumnElement[bool]) -> Any:
     return select(_j.seq).where(*conditions)
 
 
 _next_job = func.coalesce(_next_after(_j.seq > bindparam("hand")), _next_after())
+_turn = select(
+    _j.seq,
+    _j.id,
+    (_j.turn_epoch + literal_column("1")).label("epoch"),
+    _j.caller,
+    _j.workspace,
+    _j.targets_total,
+    _j.targets_done,
+    _j.targets_failed,
+    _j.created_at,
+    (store_clock() - _j.busy_since).label("busy_for"),
+    _t.url,
+    _t.options,
+).select_from(JOBS.outerjoin(TARGETS, and_(_t.job_seq == _j.seq, _t.idx == _j.targets_done)))
 _FETCHED_STATE: Final = TARGET_TRANSITIONS[TargetState.PENDING, TargetEvent.TAKE]
 _being_fetched = and_(_t.status == _text(TargetState.PENDING), _t.idx == _j.targets_done, _j.turn_owner.is_not(None))
 _status_seen = case((_being_fetched, _text(_FETCHED_STATE)), else_=_t.status)
@@ -163,27 +180,15 @@ _STATEMENTS: Final[dict[str, Executable]] = {
     .values(_turn_ended),
     "next_free": select(_j.seq).where(_free).limit(literal_column("1")),
     "next_job": select(_next_job),
+    "read_next_turn": _turn.where(_j.seq == _next_job),
+    "read_turn": _turn.where(_j.seq == bindparam("seq")),
     "take_job": update(JOBS)
-    .where(_j.seq == _next_job)
+    .where(_j.seq == bindparam("seq"))
     .values(
         status=_text(JOB_TRANSITIONS[JobState.QUEUED, JobEvent.TAKE]),
         turn_owner=bindparam("owner"),
-        turn_epoch=_j.turn_epoch + literal_column("1"),
+        turn_epoch=bindparam("epoch"),
         turn_until=store_clock() + bindparam("lease_seconds", type_=Double()),
-    )
-    .returning(
-        _j.seq,
-        _j.id,
-        _j.turn_epoch,
-        _j.caller,
-        _j.workspace,
-        _j.targets_total,
-        _j.targets_done,
-        _j.targets_failed,
-        _j.created_at,
-        (store_clock() - _j.busy_since).label("busy_for"),
-        _of_next_target(_t.url),
-        _of_next_target(_t.options),
     ),
     "next_wake": select(func.min(_j.retry_at) - store_clock()).where(_j.retry_at.is_not(None), _live),
     "next_lost_turn": select(func.min(_j.turn_until) - store_clock()).where(
@@ -285,7 +290,8 @@ class Statements:
     def __init__(self, dialect: Dialect) -> None:
         for name, statement in _STATEMENTS.items():
             compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # Executable lacks compile
-            setattr(self, name, Statement(name, _with_constants(compiled)))
+            sql = _with_constants(compiled)
+            setattr(self, name, _numbered(name, sql) if dialect.name == "sqlite" else Statement(name, sql, _as_named))
 
     if TYPE_CHECKING:
 
@@ -299,6 +305,24 @@ def _with_constants(compiled: SQLCompiler) -> str:
         if value is not None:
             sql = sql.replace(compiled.bindtemplate % {"name": name}, str(int(value)))
     return sql
+
+
+_NAMED: Final = re.compile(r":(\w+)")
+
+
+def _numbered(name: str, sql: str) -> Statement:
+    """A statement with its parameters by place: sqlite3 takes a tuple much faster than it looks names up."""
+    names = _NAMED.findall(sql)
+    return Statement(name, _NAMED.sub("?", sql), itemgetter(*names) if len(names) > 1 else _few(names))
+
+
+def _few(names: list[str]) -> Callable[[Parameters], Any]:
+    """What ``itemgetter`` does for many names, for one or none."""
+    return lambda parameters: tuple(parameters[name] for name in names)
+
+
+def _as_named(parameters: Parameters) -> Parameters:
+    return parameters
 
 
 _compiled: Final[dict[str, Statements]] = {}

@@ -163,7 +163,7 @@ class Store:
 
     def _take(self, session: Session, hand: int, owner: str) -> Turn | Idle:
         now = time.monotonic()
-        parameters = {
+        parameters: dict[str, object] = {
             "store_now": now,
             "owner": owner,
             "hand": hand,
@@ -173,10 +173,21 @@ class Store:
             session.run(self._sql.release_lost_turns, parameters)
         if self._database.shared or now >= self._earliest_retry:
             self._release_due_retries(session, parameters, now)
-        job = session.row(self._sql.take_job, parameters)
+        job = self._next_turn(session, parameters)
         if job is None:
             return Idle(self._seconds_until_next(session, parameters))
+        parameters["seq"], parameters["epoch"] = job[0], job[2]
+        session.run(self._sql.take_job, parameters)
         return turn_of(job, owner, now)
+
+    def _next_turn(self, session: Session, parameters: dict[str, object]) -> tuple[Any, ...] | None:
+        if not self._database.shared:
+            return session.row(self._sql.read_next_turn, parameters)
+        # Two statements: the first locks the job, and only a later one is sure to see it as it is then.
+        found = session.row(self._sql.next_job, parameters)
+        if found is None or found[0] is None:
+            return None
+        return session.row(self._sql.read_turn, parameters | {"seq": found[0]})
 
     def _release_due_retries(self, session: Session, parameters: dict[str, object], now: float) -> None:
         session.run(self._sql.release_due_retries, parameters)
@@ -232,7 +243,8 @@ class Store:
         ended = status is not JobState.RUNNING and self._finish(session, parameters, status, now)
         if not ended and not session.changes(self._sql.count_outcome, parameters):
             return self._settled_before(session, turn, status)
-        session.run(self._sql.settle_target, parameters | outcome_parameters(outcome))
+        parameters.update(outcome_parameters(outcome))
+        session.run(self._sql.settle_target, parameters)
         usage = self._sums.add(session, live=-1 if ended else 0, nbytes=nbytes)
         return Ending(status.value if ended else None, usage.live, usage.nbytes)
 
