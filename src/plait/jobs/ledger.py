@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from plait.jobs.errors import StoreError
-from plait.jobs.outcomes import Busy, Failed, Outcome, Returned, Settled, unstorable
+from plait.jobs.outcomes import Busy, Failed, Outcome, Returned, Settled, place_of, unstorable
 from plait.jobs.store import Turn
 
 if TYPE_CHECKING:
@@ -204,9 +205,9 @@ class Ledger:
         self._condition.wait(max(0.0, min(times) - time.monotonic()) if times else None)
 
     def _take_due(self, *, everything: bool) -> list[_Kept]:
-        now = time.monotonic()
-        due = [kept for kept in self._kept if everything or kept.due <= now]
-        self._kept = [kept for kept in self._kept if kept not in due]
+        now = math.inf if everything else time.monotonic()
+        due = [kept for kept in self._kept if kept.due <= now]
+        self._kept = [kept for kept in self._kept if kept.due > now]
         return due
 
     def _store_again(self, kept: _Kept, *, last: bool) -> None:
@@ -217,6 +218,11 @@ class Ledger:
                 self._log.warning("job %s: an outcome is lost at closing: %s", kept.turn.job_id, error.reason)
                 return
             self._keep(kept, error)
+        except Exception as error:  # noqa: BLE001 - the thread outlives whatever goes wrong in it
+            self._log.error(
+                "job %s: storing again met %s at %s", kept.turn.job_id, type(error).__qualname__, place_of(error)
+            )
+            self._rotation.lose(kept.turn)
         else:
             self._wake_up.wake()
 
