@@ -51,7 +51,10 @@ class PostgresDatabase(Database):
     def __init__(self, url: URL) -> None:
         name = f"store {url.database!r} on PostgreSQL"
         try:
-            engine = create_engine(url, connect_args={"connect_timeout": _CONNECT_SECONDS, "options": _SESSION})
+            # A connection is tried before it is used: after a restart of the server, all in the pool are dead.
+            engine = create_engine(
+                url, pool_pre_ping=True, connect_args={"connect_timeout": _CONNECT_SECONDS, "options": _SESSION}
+            )
         except ModuleNotFoundError as error:
             raise StoreError(
                 f"cannot open {name}: its driver is not installed; run: pip install 'plait[postgres]'"
