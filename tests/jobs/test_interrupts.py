@@ -86,3 +86,36 @@ def test_on_any_other_thread_work_is_done_right_there() -> None:
     thread.start()
     thread.join(PATIENCE)
     assert seen == [thread]
+
+
+def test_a_runner_whose_start_is_interrupted_leaves_the_store_to_the_next(
+    store: Store, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = store.claim
+    claimed = threading.Event()
+
+    def claim_and_interrupt(now: float) -> object:
+        interrupt_main_thread()
+        closing.wait(PATIENCE)
+        try:
+            return claim(now)
+        finally:
+            claimed.set()
+
+    closing = threading.Event()
+    unclaim = store.unclaim
+    given_back = threading.Event()
+
+    def note_unclaim() -> None:
+        unclaim()
+        given_back.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "claim", claim_and_interrupt)
+        patch.setattr(store, "unclaim", note_unclaim)
+        with pytest.raises(KeyboardInterrupt):
+            Runner(store, site)
+        closing.set()
+        assert claimed.wait(PATIENCE)
+        assert given_back.wait(PATIENCE)
+    Runner(store, site).close()

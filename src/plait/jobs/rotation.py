@@ -113,7 +113,7 @@ class Rotation:
                 self._unsure = False
             try:
                 return self._move(self._store.take_turn(self._hand, self._owner))
-            except Exception:
+            except Exception:  # whatever it was, the commit may have been made
                 self._unsure = True
                 self._pass_over()
                 raise
@@ -134,7 +134,7 @@ class Rotation:
             hand = self._hand_if(take_next)
             try:
                 ending, following = self._store.settle(turn, outcome, now, hand)
-            except Exception:
+            except Exception:  # as in take
                 self._unsure = True
                 raise
             if hand is not None and following is None:
@@ -150,7 +150,7 @@ class Rotation:
         with self._lock:
             try:
                 returned, following = self._store.defer(turn, delay, self._hand_if(take_next))
-            except Exception:
+            except Exception:  # as in take
                 self._unsure = True
                 raise
             self._forget(turn)

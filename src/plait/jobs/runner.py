@@ -131,7 +131,7 @@ class Runner:
             CallerBusy: The caller has ``Config.jobs_per_caller`` live jobs.
             Busy: All callers have ``Config.jobs_total`` live jobs.
             RunnerClosed: The runner was closed.
-            StoreError: The database refused; nothing was stored.
+            StoreError: The database refused; nothing was stored, as far as it still answers.
         """
         if self._closing:
             raise RunnerClosed(CLOSED)
@@ -153,7 +153,7 @@ class Runner:
             False for a job that is unknown or already terminal.
 
         Raises:
-            StoreError: The database refused; nothing changed.
+            StoreError: The database refused; nothing changed, as far as it still answers.
         """
         return uninterrupted(lambda: self._cancel(job_id))
 
@@ -298,7 +298,11 @@ class Runner:
     def _recover(self) -> None:
         now = self._clock()
         interrupted = self._store.claim(now)
-        self._claimed = True
+        with self._close_lock:
+            if self._closing:  # the start was interrupted, and nobody will close this runner again
+                self._store.unclaim()
+            else:
+                self._claimed = True
         for job in interrupted:
             self._observers.ended(job.job_id, JobState.FAILED.value, max(0.0, now - job.created_at))
 
