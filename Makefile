@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or newer; everything else is put into .venv on first use.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench wheel clean
+.PHONY: help demo test check bench conformance fuzz wheel clean
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -42,6 +42,16 @@ test: check ## All of check, then the slow tests and those of the built wheel
 
 bench: $(READY) ## Measure Plait beside its peers and print the tables
 	@$(BIN)/python bench/runner.py
+	@$(BIN)/python bench/engine.py
+
+conformance: $(READY) ## Run other Starlark engines' suites; CONFORMANCE, STARLARK_MIRROR and STARLARK_JAVA_DATA name them
+	$(if $(CONFORMANCE),,$(error name the folder of the harness: make conformance CONFORMANCE=... STARLARK_MIRROR=... STARLARK_JAVA_DATA=...))
+	@incomplete=; for suite in go spec java rust probe; do \
+	    $(BIN)/python $(CONFORMANCE)/run_suite.py --suite $$suite --adapter tests/conformance/adapter.py $(SUITE_FLAGS) || incomplete="$$incomplete $$suite"; \
+	done; printf '\nnot passed in full:%s\n' "$${incomplete:- none}"
+
+fuzz: $(READY) ## Try random Starlark programs for MINUTES, 10 by default, and print what they find, shrunk
+	@$(BIN)/python tests/starlark/test_fuzz.py --minutes $(or $(MINUTES),10)
 
 wheel: $(READY) ## Build the wheel into dist/
 	@$(PIP) wheel --no-deps --wheel-dir dist .

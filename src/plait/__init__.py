@@ -1,7 +1,7 @@
 """Plait: fair, durable jobs and sandboxed parallel extensions; this is its public face, nothing is defined here.
 
-A name is loaded when it is first used, so that ``import plait`` costs little and ``plait.context`` needs
-nothing but Python's standard library.
+A name is loaded when it is first used, so that ``import plait`` costs little, and ``plait.context`` and
+``plait.starlark`` need nothing but Python's standard library.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
+    from plait import starlark
     from plait.context import Cancelled, Context, ContextError, DeadlineExceeded
     from plait.jobs import (
         CLASS_FLEET,
@@ -87,6 +88,7 @@ __all__ = [
     "TurnKey",
     "UnknownJob",
     "idem_key",
+    "starlark",
 ]
 
 _OF_CONTEXT = frozenset({"Cancelled", "Context", "ContextError", "DeadlineExceeded"})
@@ -95,6 +97,8 @@ _OF_CONTEXT = frozenset({"Cancelled", "Context", "ContextError", "DeadlineExceed
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'plait' has no attribute {name!r}")
+    if name == "starlark":
+        return _import_module("plait.starlark")
     value: object = getattr(_import_module("plait.context" if name in _OF_CONTEXT else "plait.jobs"), name)
     globals()[name] = value
     return value

@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-_ROOMS: Final = ("plait", "plait.jobs", "plait.net", "plait.fetch", "plait.cli")
+_ROOMS: Final = ("plait", "plait.jobs", "plait.starlark", "plait.net", "plait.fetch", "plait.cli")
 _HEAVY: Final = frozenset(
     [
         "alembic",
@@ -74,6 +74,18 @@ def surplus(module: ModuleType) -> list[str]:
     return sorted(public - set(module.__all__) - rooms - {"annotations"})
 
 
+def loaded_by(program: str) -> set[str]:
+    """The names of all modules that a Python has loaded when it has run a line."""
+    watched = (
+        "import json, sys\n"
+        f"try:\n    {program}\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        "finally:\n    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True, timeout=60)
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
 @each_room
 def test_every_promised_name_exists_and_is_documented(room: str) -> None:
     module = importlib.import_module(room)
@@ -103,16 +115,31 @@ def test_nothing_else_is_public(room: str) -> None:
     ids=["import plait", "plait --help"],
 )
 def test_it_loads_neither_a_driver_nor_a_web_stack(program: str) -> None:
-    watched = (
-        "import json, sys\n"
-        f"try:\n    {program}\n"
-        "except SystemExit as end:\n    assert not end.code, end.code\n"
-        "finally:\n    print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", watched], capture_output=True, text=True, check=True, timeout=60)
-    loaded = json.loads(done.stderr.splitlines()[-1])
+    loaded = loaded_by(program)
     assert "plait" in loaded
-    assert sorted(_HEAVY & set(loaded)) == []
+    assert sorted(_HEAVY & loaded) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "rooms"),
+    [
+        ("import plait", set()),
+        ("from plait import Context", {"context"}),
+        ("from plait import starlark", {"context", "starlark"}),
+        ("import plait; plait.starlark.Thread()", {"context", "starlark"}),
+        ("from plait import Runner", {"context", "jobs"}),
+    ],
+)
+def test_a_name_loads_its_room_and_those_below_and_no_other(program: str, rooms: set[str]) -> None:
+    loaded = loaded_by(program)
+    assert {name.split(".")[1] for name in loaded if name.startswith("plait.")} == rooms
+
+
+@pytest.mark.parametrize("room", ["plait.context", "plait.starlark"])
+def test_a_room_of_the_language_needs_nothing_but_the_standard_library(room: str) -> None:
+    tops = {name.partition(".")[0] for name in loaded_by(f"import {room}") - loaded_by("pass")}
+    foreign = {name for name in tops - sys.stdlib_module_names if not name.startswith("_sysconfigdata")}  # Python's own
+    assert foreign == {"plait"}
 
 
 def test_a_name_without_words_of_its_own_is_found() -> None:

@@ -123,7 +123,12 @@ def _show_help(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    lazy={"star": LazyCommand("plait.cli.star", "Run and check Starlark scripts.")},
+)
 @click.version_option(package_name="plait", message="%(prog)s %(version)s")
 @click.pass_context
 def plait(ctx: click.Context) -> None:
