@@ -10,7 +10,7 @@ from starconf import Result, matches, prelude, scan  # type: ignore[import-not-f
 from typing_extensions import override
 
 from plait import starlark
-from plait.starlark.failing import stack_of
+from plait.starlark.running.failing import stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -8,10 +8,10 @@ import pytest
 from typing_extensions import override
 
 from plait.context import Cancelled
-from plait.starlark import attributes
 from plait.starlark.errors import EvalError, StepLimitExceeded
 from plait.starlark.thread import Thread
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.universe import attributes
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import (
     FALSE,
     TRUE,

@@ -12,11 +12,11 @@ import pytest
 from typing_extensions import override
 
 from plait.context import Cancelled, DeadlineExceeded
-from plait.starlark.attributes import MISSING, find
-from plait.starlark.builtin import builtin
 from plait.starlark.errors import EvalError, FrozenError, ParseError, StarlarkError
+from plait.starlark.host.builtin import builtin
 from plait.starlark.native import binding_error, info_of
 from plait.starlark.thread import Thread
+from plait.starlark.universe.attributes import MISSING, find
 from plait.starlark.values import (
     FALSE,
     NAN,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plait.starlark import strings
-from plait.starlark.bytestrings import METHODS
-from plait.starlark.elements import BytesElements
 from plait.starlark.errors import EvalError
+from plait.starlark.methods import strings
+from plait.starlark.methods.bytestrings import METHODS
+from plait.starlark.methods.elements import BytesElements
 from plait.starlark.text import to_repr, to_text
 from plait.starlark.thread import Thread
 from plait.starlark.values import Bytes, truth, type_name

@@ -12,8 +12,8 @@ from typing_extensions import override
 
 from plait.context import Cancelled, Context
 from plait.starlark.comparison import check_hashable, contains, equal, ordered, sort, store
+from plait.starlark.comparison.hashing import note_key, store_keys
 from plait.starlark.errors import EvalError, StepLimitExceeded
-from plait.starlark.hashing import note_key, store_keys
 from plait.starlark.thread import Thread
 from plait.starlark.values import (
     FALSE,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from plait.starlark.conversion import from_python, script_value, to_python
 from plait.starlark.errors import EvalError, StarlarkError
+from plait.starlark.host.conversion import from_python, script_value, to_python
 from plait.starlark.text import to_repr
 from plait.starlark.thread import Thread
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import (
     FALSE,
     NAN,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plait.starlark.dicts import METHODS, update
 from plait.starlark.errors import EvalError, FrozenError, StepLimitExceeded
-from plait.starlark.mutation import lock
-from plait.starlark.sets import dict_union
+from plait.starlark.methods.dicts import METHODS, update
+from plait.starlark.methods.sets import dict_union
+from plait.starlark.running.mutation import lock
 from plait.starlark.thread import Thread
 from plait.starlark.values import FALSE, TRUE, FrozenDict, HostValue
 

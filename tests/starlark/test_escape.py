@@ -12,9 +12,9 @@ import pytest
 from typing_extensions import override
 
 from plait import starlark
-from plait.starlark import attributes
-from plait.starlark.linking import is_compiled
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.running.linking import is_compiled
+from plait.starlark.universe import attributes
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import Bool, BoundMethod, Bytes, FrozenDict, FrozenList, FrozenSet, NaN, Set, is_builtin
 
 _STEPS: Final = 5_000_000

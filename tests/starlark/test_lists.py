@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plait.starlark.errors import EvalError, FrozenError, StepLimitExceeded
-from plait.starlark.lists import METHODS
-from plait.starlark.mutation import lock, unlock
+from plait.starlark.methods.lists import METHODS
+from plait.starlark.running.mutation import lock, unlock
 from plait.starlark.thread import Thread
 from plait.starlark.values import TRUE, FrozenList, Set
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from plait.starlark.errors import EvalError
-from plait.starlark.numbers import INT_BITS_MAX, float_text, format_float, int_text, parse_digits
+from plait.starlark.text.numbers import INT_BITS_MAX, float_text, format_float, int_text, parse_digits
 from plait.starlark.values import NAN
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plait.starlark.errors import EvalError, FrozenError, StepLimitExceeded
-from plait.starlark.mutation import lock
-from plait.starlark.sets import METHODS, set_binary
+from plait.starlark.methods.sets import METHODS, set_binary
+from plait.starlark.running.mutation import lock
 from plait.starlark.thread import Thread
 from plait.starlark.values import FALSE, TRUE, FrozenSet, HostValue, Set
 

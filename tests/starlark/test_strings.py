@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from plait.context import Cancelled, Context
-from plait.starlark import searching, string_parts, string_searches, strings
 from plait.starlark.errors import EvalError, StepLimitExceeded
+from plait.starlark.methods import searching, string_parts, string_searches, strings
 from plait.starlark.native import info_of
 from plait.starlark.text import to_repr
 from plait.starlark.thread import Thread

@@ -11,10 +11,10 @@ from typing_extensions import override
 from plait.context import Cancelled, Context
 from plait.starlark import compile  # noqa: A004 - the engine's name for it
 from plait.starlark.errors import EvalError, StepLimitExceeded
-from plait.starlark.failing import call_error
+from plait.starlark.running.failing import call_error
 from plait.starlark.text import to_repr
 from plait.starlark.thread import Thread
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import FALSE, NAN, TRUE, Bytes, HostValue, Module, Set, Struct, is_builtin
 
 NAMES = [

@@ -12,7 +12,7 @@ import click
 from plait import starlark
 from plait.cli.errors import ALL_DONE, REFUSED, SOME_FAILED, OutputLost, ReaderGone, Refused, one_line, say
 from plait.context import Context, DeadlineExceeded
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import is_callable
 
 if TYPE_CHECKING:

@@ -5,8 +5,6 @@ module = program.run(starlark.Thread())
 starlark.call(starlark.Thread(max_steps=1000), module["double"], args=(21,))
 """
 
-from plait.starlark.builtin import builtin
-from plait.starlark.conversion import from_python, to_python
 from plait.starlark.errors import (
     EvalError,
     Frame,
@@ -16,8 +14,8 @@ from plait.starlark.errors import (
     StarlarkError,
     StepLimitExceeded,
 )
-from plait.starlark.freezing import Loan, freeze, lend, restore
-from plait.starlark.globals import Globals
+from plait.starlark.host.builtin import builtin
+from plait.starlark.host.conversion import from_python, to_python
 from plait.starlark.modules.json import json
 from plait.starlark.modules.math import math
 from plait.starlark.modules.structs import make_module as module
@@ -26,6 +24,8 @@ from plait.starlark.modules.time import set_clock, time
 from plait.starlark.options import Options
 from plait.starlark.program import Program, call
 from plait.starlark.program import compile_source as compile  # noqa: A004 - DESIGN's name
+from plait.starlark.running.freezing import Loan, freeze, lend, restore
+from plait.starlark.running.globals import Globals
 from plait.starlark.thread import Thread
 from plait.starlark.values import FALSE, TRUE, HostValue, Module, Struct, type_name
 

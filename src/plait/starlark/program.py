@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from plait.starlark.codegen import generate
 from plait.starlark.errors import EvalError
-from plait.starlark.failing import call_error, translated
-from plait.starlark.globals import Globals
-from plait.starlark.linking import Listing, is_compiled, linked
 from plait.starlark.modules.json import json
 from plait.starlark.modules.math import math
 from plait.starlark.modules.time import time
 from plait.starlark.options import Options
-from plait.starlark.resolver import resolve
-from plait.starlark.runtime import RUNTIME
+from plait.starlark.resolving.resolver import resolve
+from plait.starlark.running.failing import call_error, translated
+from plait.starlark.running.globals import Globals
+from plait.starlark.running.linking import Listing, is_compiled, linked
+from plait.starlark.running.runtime import RUNTIME
 from plait.starlark.syntax import Source, parse
 from plait.starlark.syntax.nodes import Load
-from plait.starlark.universe import UNIVERSAL
+from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import FALSE, TRUE, Module, is_builtin, is_callable
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Final
 
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.scope import Scope, operand
-from plait.starlark.inference import ANY, BOOL, FLOAT, INT, INTEGERS, NUMBER, NUMERIC, SMALL, STR
-from plait.starlark.inference import arithmetic as kind_of_result
-from plait.starlark.numbers import FREE_BITS
+from plait.starlark.resolving.inference import ANY, BOOL, FLOAT, INT, INTEGERS, NUMBER, NUMERIC, SMALL, STR
+from plait.starlark.resolving.inference import arithmetic as kind_of_result
+from plait.starlark.text.numbers import FREE_BITS
 
 __all__ = ["Arithmetic"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.expressions import Expressions
 from plait.starlark.codegen.scope import CALL_COST, operand, unwrapped, variable
-from plait.starlark.inference import ANY, INTEGERS, NUMERIC, SMALL, STR
+from plait.starlark.resolving.inference import ANY, INTEGERS, NUMERIC, SMALL, STR
 from plait.starlark.syntax import nodes as n
 
 if TYPE_CHECKING:

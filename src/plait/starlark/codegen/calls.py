@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from plait.starlark.bindings import UNIVERSAL
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.arithmetic import Arithmetic
 from plait.starlark.codegen.scope import CALL_COST, operand, parameter_name
 from plait.starlark.codegen.templates import Template, braces_template, percent_template
-from plait.starlark.effects import PLAIN_METHODS
-from plait.starlark.inference import ANY, NUMERIC, SMALL, STR, kind_of
+from plait.starlark.resolving.bindings import UNIVERSAL
+from plait.starlark.resolving.effects import PLAIN_METHODS
+from plait.starlark.resolving.inference import ANY, NUMERIC, SMALL, STR, kind_of
 from plait.starlark.syntax import nodes as n
 
 if TYPE_CHECKING:
-    from plait.starlark.bindings import LoopFacts
+    from plait.starlark.resolving.bindings import LoopFacts
 
 __all__ = ["STRING_METHODS", "Calls"]
 

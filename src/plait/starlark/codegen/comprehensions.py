@@ -9,7 +9,7 @@ from typing import Any, Final
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.calls import Calls
 from plait.starlark.codegen.scope import NESTING_MAX, operand, unwrapped, variable
-from plait.starlark.inference import ANY, FLOAT, SMALL, STR
+from plait.starlark.resolving.inference import ANY, FLOAT, SMALL, STR
 from plait.starlark.syntax import nodes as n
 
 __all__ = ["Comprehensions"]

@@ -5,13 +5,24 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from plait.starlark.bindings import LOCAL, UNIVERSAL
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.comprehensions import Comprehensions
 from plait.starlark.codegen.scope import operand, variable
-from plait.starlark.inference import ANY, BOOL, COMPARISONS, FLOAT, INTEGERS, NUMBER, NUMERIC, SMALL, STR, literal_kind
-from plait.starlark.numbers import FREE_BITS
+from plait.starlark.resolving.bindings import LOCAL, UNIVERSAL
+from plait.starlark.resolving.inference import (
+    ANY,
+    BOOL,
+    COMPARISONS,
+    FLOAT,
+    INTEGERS,
+    NUMBER,
+    NUMERIC,
+    SMALL,
+    STR,
+    literal_kind,
+)
 from plait.starlark.syntax import nodes as n
+from plait.starlark.text.numbers import FREE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

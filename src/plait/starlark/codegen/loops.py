@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from plait.starlark.bindings import UNIVERSAL, Binding
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.assignments import Assignments
 from plait.starlark.codegen.scope import variable
-from plait.starlark.inference import SMALL, kind_of
+from plait.starlark.resolving.bindings import UNIVERSAL, Binding
+from plait.starlark.resolving.inference import SMALL, kind_of
 from plait.starlark.syntax import nodes as n
 
 __all__ = ["Loops"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from plait.starlark.bindings import GLOBAL, PREDECLARED
 from plait.starlark.codegen import builder as b
 from plait.starlark.errors import ParseError
+from plait.starlark.resolving.bindings import GLOBAL, PREDECLARED
 from plait.starlark.syntax import nodes as n
 
 if TYPE_CHECKING:
-    from plait.starlark.bindings import Binding, FunctionFacts, LoopFacts, Unit
     from plait.starlark.options import Options
+    from plait.starlark.resolving.bindings import Binding, FunctionFacts, LoopFacts, Unit
     from plait.starlark.syntax.source import Source
 
 __all__ = ["CALL_COST", "NESTING_MAX", "Scope", "operand", "parameter_name", "unwrapped", "variable"]

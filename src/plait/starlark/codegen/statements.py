@@ -10,15 +10,15 @@ from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.loops import Loops
 from plait.starlark.codegen.scope import NESTING_MAX, parameter_name, variable
 from plait.starlark.errors import ParseError
-from plait.starlark.inference import settle
+from plait.starlark.resolving.inference import settle
 from plait.starlark.syntax import nodes as n
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
-    from plait.starlark.bindings import Unit
     from plait.starlark.options import Options
+    from plait.starlark.resolving.bindings import Unit
     from plait.starlark.syntax.source import Source
 
 __all__ = ["TOP", "Generated", "generate"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from plait.starlark.errors import EvalError
 from plait.starlark.modules.json_grammar import MalformedError, blank_end, paired, shown, unquoted
-from plait.starlark.numbers import INT_BITS_MAX, parse_digits
+from plait.starlark.text.numbers import INT_BITS_MAX, parse_digits
 from plait.starlark.values import FALSE, TRUE, type_name
 
 if TYPE_CHECKING:

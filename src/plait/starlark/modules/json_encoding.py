@@ -6,12 +6,12 @@ from json.encoder import encode_basestring
 from math import isinf
 from typing import TYPE_CHECKING, Any, Final
 
-from plait.starlark import attributes
 from plait.starlark.comparison import sort
 from plait.starlark.errors import EvalError
-from plait.starlark.iteration import collect, is_iterable
 from plait.starlark.modules.json_standard import standard_text
+from plait.starlark.running.iteration import collect, is_iterable
 from plait.starlark.text import float_text, int_text, quote
+from plait.starlark.universe import attributes
 from plait.starlark.values import (
     TRUE,
     Bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from plait.starlark.errors import EvalError
-from plait.starlark.numbers import int_text
+from plait.starlark.text.numbers import int_text
 from plait.starlark.values import type_name
 
 __all__ = ["INT64_MAX", "INT64_MIN", "int64", "string"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait.starlark.conversion import from_python
 from plait.starlark.errors import EvalError
+from plait.starlark.host.conversion import from_python
 from plait.starlark.modules.parameters import string
 from plait.starlark.native import native
 from plait.starlark.thread import Thread

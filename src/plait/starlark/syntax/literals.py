@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from plait.starlark.numbers import parse_digits
+from plait.starlark.text.numbers import parse_digits
 
 if TYPE_CHECKING:
     from plait.starlark.syntax.source import Source

@@ -1,0 +1,1 @@
+"""The methods of the language's own types."""

@@ -1,0 +1,1 @@
+"""Resolving: what names stand for, what functions may do, and what is known of types before a file runs."""

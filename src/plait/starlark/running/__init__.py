@@ -1,0 +1,1 @@
+"""Running: what compiled code calls, and what becomes of its failures."""

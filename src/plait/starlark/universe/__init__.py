@@ -1,0 +1,1 @@
+"""The universal names of the language, and the attributes of its values."""
