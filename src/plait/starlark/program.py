@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import marshal
 import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +33,16 @@ if TYPE_CHECKING:
 __all__ = ["Program", "call", "compile_source"]
 
 _FORMAT: Final = 1
-_MAGIC: Final = f"plait-starlark {_FORMAT} {sys.implementation.cache_tag} {sys.hexversion:x}".encode()
+
+
+@cache
+def _magic() -> bytes:
+    """Return how bytes begin that this version of Plait and of Python wrote."""
+    try:
+        plait = version("plait")
+    except PackageNotFoundError:
+        plait = "unknown"
+    return f"plait-starlark {_FORMAT} {plait} {sys.implementation.cache_tag} {sys.hexversion:x}".encode()
 
 
 class Program:
@@ -95,8 +106,17 @@ class Program:
     def to_bytes(self) -> bytes:
         """Return the program as bytes, for a cache that nobody else can write: ``from_bytes`` trusts them."""
         listing = self._listing
-        parts = (self.filename, listing.text, listing.sites, self._code, self.names, self.predeclared, self.loads)
-        return _MAGIC + b"\n" + marshal.dumps(parts)
+        parts = (
+            self.filename,
+            listing.text,
+            listing.sites,
+            listing.recursion,
+            self._code,
+            self.names,
+            self.predeclared,
+            self.loads,
+        )
+        return _magic() + b"\n" + marshal.dumps(parts)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
@@ -108,13 +128,13 @@ class Program:
             ValueError: They were written by another version of Python or of Plait, or are damaged: compile again.
         """
         magic, _, rest = data.partition(b"\n")
-        if magic != _MAGIC:
+        if magic != _magic():
             raise ValueError("these bytes are no program of this version of Python and Plait: compile the source again")
         try:
-            filename, text, sites, code, names, predeclared, loads = marshal.loads(rest)  # noqa: S302 - the caller's own cache, as documented
+            filename, text, sites, recursion, code, names, predeclared, loads = marshal.loads(rest)  # noqa: S302 - the caller's own cache, as documented
         except (EOFError, ValueError, TypeError) as error:
             raise ValueError("these bytes are a damaged program: compile the source again") from error
-        return cls(Listing(Source(text, filename), sites), code, names, predeclared, loads)
+        return cls(Listing(Source(text, filename), sites, recursion=recursion), code, names, predeclared, loads)
 
     def __repr__(self) -> str:
         return f"<program {self.filename!r}>"
@@ -146,7 +166,13 @@ def compile_source(
     generated = generate(text, unit, options)
     exported = tuple(name for name, binding in unit.globals.items() if binding.exported)
     body = next(constant for constant in generated.code.co_consts if isinstance(constant, CodeType))
-    return Program(Listing(text, generated.sites), body, exported, tuple(sorted(unit.predeclared)), loads)
+    return Program(
+        Listing(text, generated.sites, recursion=options.recursion),
+        body,
+        exported,
+        tuple(sorted(unit.predeclared)),
+        loads,
+    )
 
 
 _UNIVERSAL_NAMES: Final = frozenset(UNIVERSAL)
@@ -201,7 +227,10 @@ def call(
         return function(thread, *args)
     except BaseException as error:  # noqa: BLE001 - whatever happens inside becomes the script's error
         problem = error
-    raise _left(problem, function, len(args), ()) from problem.__cause__
+    try:
+        raise _left(problem, function, len(args), ()) from problem.__cause__
+    finally:
+        del problem  # it holds this very frame
 
 
 def _enter(thread: Thread, function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -211,7 +240,10 @@ def _enter(thread: Thread, function: Any, args: Any, kwargs: dict[str, Any]) -> 
         return function(thread, *args, **kwargs)
     except BaseException as error:  # noqa: BLE001 - whatever happens inside becomes the script's error
         problem = error
-    raise _left(problem, function, len(args), tuple(kwargs)) from problem.__cause__
+    try:
+        raise _left(problem, function, len(args), tuple(kwargs)) from problem.__cause__
+    finally:
+        del problem  # it holds this very frame
 
 
 def _left(problem: BaseException, function: Any, positional: int, keywords: tuple[str, ...]) -> BaseException:

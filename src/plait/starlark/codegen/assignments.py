@@ -86,7 +86,11 @@ class Assignments(Expressions):
 
     def _unpack(self, items: Sequence[n.Node], value: ast.expr, site: int) -> None:
         bare = [unwrapped(item) for item in items]
-        names = [variable(item.binding) if type(item) is n.Name else self.loop_variable("element") for item in bare]
+        direct = all(type(item) is n.Name for item in bare)
+        names = [
+            variable(item.binding) if direct and type(item) is n.Name else self.loop_variable("element")
+            for item in bare
+        ]
         self.cost += len(names)
         checked = self.checked_sequence(value, len(names), site)
         if names:
@@ -94,8 +98,8 @@ class Assignments(Expressions):
             self.out.append(b.assign(targets, checked, site))
         else:
             self.out.append(b.expression(checked, site))
-        for item, name in zip(bare, names, strict=True):
-            if type(item) is not n.Name:
+        if not direct:
+            for item, name in zip(bare, names, strict=True):  # from left to right
                 self._store(item, b.name(name, site))
 
     def loop_target(self, target: n.Node) -> tuple[ast.expr, list[ast.stmt]]:
@@ -200,7 +204,8 @@ class Assignments(Expressions):
         site = self.site(node.offset)
         self.kind = ANY
         if operator == "|":
-            return b.call(".|=", [b.name(b.THREAD, site), old, value], site)
+            iterated = [b.name(name, site) for name in self.iterated]
+            return b.call(".|=", [b.name(b.THREAD, site), old, value, *iterated], site)
         value = self._simple(value, site)
         if self.compact:
             return self._extended(old, value, site)

@@ -97,7 +97,9 @@ class Comprehensions(Calls):
             else:
                 turn: Any = b.constant(1, len(self.sites) or 1)
                 self.plain += 1
-                slices, _ = self.slices(clause.x, turn, locked=self.is_open(clause.loop) or clause.loop.mutates)
+                slices, _ = self.slices(
+                    clause.x, turn, locked=clause.loop.unknown or clause.loop.calls_any or clause.loop.mutates
+                )
                 self.plain -= 1
                 if inside:
                     amount.value = max(1, self.cost)
@@ -132,14 +134,24 @@ class Comprehensions(Calls):
             generators[-1].ifs.append(b.compare(stored, "is", b.constant(None, site), site))
             return
         items = [unwrapped(item) for item in target.items]
-        names = [variable(item.binding) if type(item) is n.Name else self.loop_variable("element") for item in items]
+        direct = all(type(item) is n.Name for item in items)
+        names = [
+            variable(item.binding) if direct and type(item) is n.Name else self.loop_variable("element")
+            for item in items
+        ]
         value = self.checked_sequence(b.name(element, site), len(items), site)
         targets = b.tuple_of([b.store(identifier, site) for identifier in names], site, b.STORE)
         single = ast.List([value], b.LOAD)
         single.lineno, single.col_offset = site, 0
         generators.append(ast.comprehension(targets, single, [], 0))
-        for item, identifier in zip(items, names, strict=True):
-            if type(item) is not n.Name:
+        if direct:
+            return
+        for item, identifier in zip(items, names, strict=True):  # from left to right
+            if type(item) is n.Name:
+                one = ast.List([b.name(identifier, site)], b.LOAD)
+                one.lineno, one.col_offset = site, 0
+                generators.append(ast.comprehension(b.store(variable(item.binding), site), one, [], 0))
+            else:
                 self._unpacked(generators, item, identifier)
 
     def checked_sequence(self, value: ast.expr, count: int, site: int) -> ast.expr:

@@ -34,6 +34,8 @@ _CONSTANTS: Final[dict[str, tuple[str | None, str]]] = {
     "True": (".TRUE", BOOL),
     "False": (".FALSE", BOOL),
 }
+_SMALL_KEY: Final = 1 << 60
+"""Integers below this in magnitude have hashes of their own."""
 _CHAIN: Final = 24
 """A longer chain of one operator is written as a row of assignments, so that nothing nests deeply."""
 
@@ -258,7 +260,8 @@ class Expressions(Comprehensions):
     def _dict(self, node: n.Dict) -> ast.expr:
         self.cost += 2 + 2 * len(node.entries)
         keys = [key.value for _, key, _ in node.entries if type(key) is n.Literal and type(key.value) in (str, int)]
-        if len(set(keys)) == len(node.entries):
+        plain = all(type(key) is str or -_SMALL_KEY < key < _SMALL_KEY for key in keys)
+        if plain and len(keys) == len(node.entries) and len(set(keys)) == len(keys):
             pairs = [(self.value(key), self.value(value)) for _, key, value in node.entries]
             result = ast.Dict([key for key, _ in pairs], [value for _, value in pairs])
             result.lineno, result.col_offset = self.site(node.offset), 0

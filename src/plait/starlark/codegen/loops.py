@@ -10,6 +10,7 @@ from plait.starlark.codegen.assignments import Assignments
 from plait.starlark.codegen.scope import variable
 from plait.starlark.resolving.bindings import UNIVERSAL, Binding
 from plait.starlark.resolving.inference import SMALL, kind_of
+from plait.starlark.running.linking import ITERATED
 from plait.starlark.syntax import nodes as n
 
 __all__ = ["Loops"]
@@ -39,7 +40,7 @@ class Loops(Assignments):
         if depth >= _LOOPS_MAX:
             raise self.source.error(f"too many loops inside one another (at most {_LOOPS_MAX})", node.offset)
         is_open = self.is_open(node.loop)
-        iterated = self.loop_variable("it") if not is_open and self._watches(node) else ""
+        iterated = self.loop_variable(ITERATED[1:]) if not is_open and self._watches(node) else ""
         fixed = self.fixed_turns(node.x)
         amount: Any = b.constant(1, self.site(node.offset))
         slices = (
@@ -76,6 +77,8 @@ class Loops(Assignments):
                 slices = self._short_range(node, slices, turn)
             looks = [] if watched is None else [self._look(binding, self.site(node.offset)) for binding in watched[1]]
             self.out.append(self._loop(node, target, slices, body, broken=broken, single=single, looks=looks))
+        if iterated and fixed is None:
+            self.out.append(b.assign(b.store(iterated, site), b.constant(None, site), site))
 
     @staticmethod
     def _look(binding: Binding, site: int) -> ast.stmt:
@@ -189,7 +192,7 @@ class Loops(Assignments):
         """Tell whether the loop's body may try to change what it iterates over."""
         x = node.x
         if type(x) is n.Call and type(x.function) is n.Name and x.function.name in ("range", "enumerate"):
-            return x.function.name == "enumerate" and bool(node.loop.mutates)
+            return x.function.name == "enumerate" and bool(node.loop.mutates or node.loop.calls_any)
         return True
 
     def _loop(

@@ -19,7 +19,7 @@ __all__ = ["CALL_COST", "NESTING_MAX", "Scope", "operand", "parameter_name", "un
 
 CALL_COST: Final = 4
 """Steps of a call, beside those of what is called."""
-PYTHON_NAMES: Final = frozenset({"None", "True", "False", "__debug__", "__class__"})
+PYTHON_NAMES: Final = frozenset({"None", "True", "False", "__debug__"})
 """Names that mean something to Python's compiler wherever they stand."""
 NESTING_MAX: Final = 14
 """Most functions, lambdas and comprehensions inside one another."""

@@ -133,18 +133,18 @@ def _bytes(thread: Thread, value: Any) -> bytes:
 
 
 def _list(thread: Thread, value: Any) -> list[Any]:
-    if type(value) is list:
+    if type(value) is list and (thread.guard is None or id(value) not in thread.guard):
         return value
-    if type(value) is not FrozenList:
+    if type(value) is not FrozenList and type(value) is not list:
         raise _refusal(value, "list")
     thread.charge(len(value))
     return list(value)
 
 
 def _dict(thread: Thread, value: Any) -> dict[Any, Any]:
-    if type(value) is dict:
+    if type(value) is dict and (thread.guard is None or id(value) not in thread.guard):
         return value
-    if type(value) is not FrozenDict:
+    if type(value) is not FrozenDict and type(value) is not dict:
         raise _refusal(value, "dict")
     thread.charge(len(value))
     return dict(value)
@@ -196,7 +196,8 @@ def _list_of(arguments: tuple[Any, ...]) -> Check:
             raise _refusal(value, "list")
         thread.charge(len(value))
         if _pass(element, value):
-            return value if type(value) is list else list(value)
+            is_free = type(value) is list and (thread.guard is None or id(value) not in thread.guard)
+            return value if is_free else list(value)
         return _accepted(thread, element, value)
 
     return Check("list", frozenset(), accept)
@@ -308,8 +309,8 @@ _SIMPLE: Final[Mapping[Any, Check]] = {
     Set: _exact("set", Set, FrozenSet),
     bool: Check("bool", frozenset(), _bool),
     float: Check("float or int", frozenset({float}), _float),
-    list: Check("list", frozenset({list}), _list),
-    dict: Check("dict", frozenset({dict}), _dict),
+    list: Check("list", frozenset(), _list),
+    dict: Check("dict", frozenset(), _dict),
     set: Check("set", frozenset(), _set),
 }
 

@@ -123,9 +123,15 @@ class Effects:
         while type(function) is n.Paren:
             function = function.x
         if type(function) is n.Name:
-            calls_back = any(kind != "" for kind, _, _, _ in call.arguments) and function.name in _CALLING_BACK
+            named = any(kind != "" for kind, _, _, _ in call.arguments)
+            by_place = function.name == "sorted" and len(call.arguments) > 1
+            calls_back = function.name in _CALLING_BACK and (named or by_place)
+            for loop in self.loops:
+                loop.calls_any = True
             self._calls.append((function, tuple(self.loops), calls_back))
         elif type(function) is n.Attribute and function.name in PLAIN_METHODS:
+            for loop in self.loops:
+                loop.calls_any = True
             if function.name in MUTATORS:
                 self.mutation()
         else:

@@ -424,6 +424,7 @@ class _Resolver:
                 self.expression(clause.x)
             self._loop_targets(clause.target, clause.x)
             clause.loop = self._enter_loop()
+            clause.loop.mutates = not _binds_names_only(clause.target)
         self.expression(node.element)
         if node.value is not None:
             self.expression(node.value)
@@ -451,6 +452,14 @@ class _Resolver:
         self.body(function.body)
         self.effects.leave(loops)
         self.block, self.facts, self.loops = outer
+
+
+def _binds_names_only(target: n.Node) -> bool:
+    while type(target) is n.Paren:
+        target = target.x
+    if isinstance(target, n.Tuple | n.List):
+        return all(_binds_names_only(item) for item in target.items)
+    return type(target) is n.Name
 
 
 def _start(node: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traceback import clear_frames
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,6 +51,9 @@ def translated(error: BaseException) -> BaseException:
         if place is not None and not error.line:
             error.filename, error.line, error.column = place.filename, place.line, place.column
     error.__context__ = None
+    if error.__cause__ is not None and error.__cause__.__traceback__ is not None:
+        # The host may keep the error, and with it the frames of the script: what they hold, locks among it, goes.
+        clear_frames(error.__cause__.__traceback__)
     return error
 
 

@@ -86,17 +86,28 @@ class _TooDeepError(Exception):
 
 
 class _Shallow:
-    """Freezes what a module usually holds: few values, not deeply nested. It makes and fills the twins on its way."""
+    """Freezes what a module usually holds: few values, not deeply nested. It makes and fills the twins on its way.
 
-    __slots__ = ("_kept", "_left", "_twins")
+    Nothing of the originals is changed before all twins are full: a half-filled one must be seen by nobody when it
+    turns out that the values are too many or too deep for it.
+    """
+
+    __slots__ = ("_kept", "_left", "_twins", "_writes")
 
     def __init__(self) -> None:
         self._twins: dict[int, Any] = {}
         self._kept: list[Any] = []  # so that no id is used twice
         self._left = _SHALLOW_VALUES
+        self._writes: list[tuple[Any, Any, Any]] = []  # of an object, an attribute or a dict's key, a value
 
     def freeze(self, values: list[Any]) -> list[Any]:
-        return [value if type(value) in _SCALARS else self._frozen(value, 0) for value in values]
+        frozen = [value if type(value) in _SCALARS else self._frozen(value, 0) for value in values]
+        for target, name, value in self._writes:
+            if type(target) is dict:
+                target[name] = value
+            else:
+                setattr(target, name, value)
+        return frozen
 
     def _frozen(self, value: Any, depth: int) -> Any:  # noqa: PLR0911 - one return for each case
         kind = type(value)
@@ -136,11 +147,11 @@ class _Shallow:
     def _freeze_function(self, function: FunctionType, depth: int) -> None:
         scalars, frozen = _SCALARS, self._frozen
         if function.__defaults__:
-            function.__defaults__ = tuple(
-                [item if type(item) in scalars else frozen(item, depth) for item in function.__defaults__]
-            )
+            items = [item if type(item) in scalars else frozen(item, depth) for item in function.__defaults__]
+            self._writes.append((function, "__defaults__", tuple(items)))
         if function.__kwdefaults__:
-            function.__kwdefaults__ = {name: frozen(item, depth) for name, item in function.__kwdefaults__.items()}
+            named = {name: frozen(item, depth) for name, item in function.__kwdefaults__.items()}
+            self._writes.append((function, "__kwdefaults__", named))
         for cell in function.__closure__ or ():
             try:
                 content = cell.cell_contents
@@ -149,7 +160,7 @@ class _Shallow:
             if type(content) not in scalars:
                 twin = frozen(content, depth)
                 if twin is not content:
-                    cell.cell_contents = twin
+                    self._writes.append((cell, "cell_contents", twin))
 
     def _frozen_other(self, value: Any, kind: type, depth: int) -> Any:
         if is_frozen(value, kind):
@@ -165,11 +176,11 @@ class _Shallow:
             for name, item in members.items():
                 twin = item if type(item) in _SCALARS else self._frozen(item, depth)
                 if twin is not item:
-                    members[name] = twin
+                    self._writes.append((members, name, twin))
             if kind is Struct:
-                value.frozen = True
+                self._writes.append((value, "frozen", True))
         elif kind is BoundMethod:
-            value.receiver = self._frozen(value.receiver, depth)
+            self._writes.append((value, "receiver", self._frozen(value.receiver, depth)))
         elif isinstance(value, HostValue):
             value.freeze()
         return value
@@ -362,8 +373,10 @@ def lend(values: Iterable[Any], threads: Iterable[Thread], context: Context | No
     """
     lent = {id(value): value for value in _reachable(values, context) if type(value) in _TWINS}
     kept = [(thread, thread.guard) for thread in threads]
+    # The entries are shared: what a thread counts in them means nothing while they are lent.
+    shared: dict[int, list[Any]] = {key: [value, 0, LENT] for key, value in lent.items()}
     for thread, guard in kept:
-        entries: dict[int, list[Any]] = {key: [value, 0, LENT] for key, value in lent.items()}
+        entries = dict(shared)
         for key, (value, count, reason) in (guard or {}).items():
             entries[key] = [value, count, reason or (LENT if key in lent else None)]
         thread.guard = entries or None

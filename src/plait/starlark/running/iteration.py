@@ -33,6 +33,9 @@ _FIRST: Final = 1_024
 _LARGEST: Final = 8_192
 """Steps of a long loop's largest slice."""
 
+_ABSENT: Final = object()
+_MOST: Final = 1 << 62
+"""Ranges within this in magnitude need no closer look."""
 _AT_ONCE: Final = 262_144
 """Most elements copied between two looks at the context."""
 
@@ -127,7 +130,7 @@ def locked_turns(thread: Thread, value: Any) -> Iterator[Any]:
         return
     lock(thread, value)
     try:
-        yield turns(thread, value)
+        yield turns(thread, value[:] if type(value) is list else value)
     finally:
         unlock(thread, value)
 
@@ -139,24 +142,34 @@ def locked_parts(thread: Thread, value: Any, cost: int) -> Any:
     return _locked(thread, value, cost)
 
 
-def range_parts(thread: Thread, cost: int, start: Any, stop: Any = None, step: Any = 1) -> Any:
+def range_parts(thread: Thread, cost: int, start: Any, stop: Any = _ABSENT, step: Any = 1) -> Any:
     """Do as ``parts`` for ``range(start, stop, step)``, or ``range(start)`` when there is no ``stop``."""
-    if stop is None:
-        start, stop = 0, start
-    if type(start) is int and type(stop) is int and type(step) is int and step:
-        if step == 1:
-            count = stop - start if stop > start else 0
-            work = count * cost
-            if work > _FIRST:
-                return _slices(thread, range(start, stop), count, cost)
-            thread.left -= work
-            if thread.left < 0:
-                thread.refuel()
-            return (range(start, stop),)
-        return _range_parts(thread, range(start, stop, step), cost)
+    if stop is _ABSENT:
+        if type(start) is int and start < _MOST:
+            return _counted_parts(thread, 0, start, cost)
+        return _checked_range_parts(thread, cost, start)
+    plain = type(start) is int and type(stop) is int and type(step) is int and step == 1
+    if plain and -_MOST < start < _MOST and -_MOST < stop < _MOST:
+        return _counted_parts(thread, start, stop, cost)
+    return _checked_range_parts(thread, cost, start, stop, step)
+
+
+def _counted_parts(thread: Thread, start: int, stop: int, cost: int) -> Any:
+    count = stop - start if stop > start else 0
+    work = count * cost
+    if work > _FIRST:
+        return _slices(thread, range(start, stop), count, cost)
+    thread.left -= work
+    if thread.left < 0:
+        thread.refuel()
+    return (range(start, stop),)
+
+
+def _checked_range_parts(thread: Thread, cost: int, *arguments: Any) -> Any:
+    """Let the builtin itself look at the arguments."""
     from plait.starlark.universe.universe import UNIVERSAL  # noqa: PLC0415 - the universe is built on this module
 
-    return parts(thread, UNIVERSAL["range"](thread, start, stop, step), cost)
+    return parts(thread, UNIVERSAL["range"](thread, *arguments), cost)
 
 
 def flat(slices: Any) -> Any:
@@ -183,9 +196,10 @@ def _enumerated_slices(slices: Any) -> Iterator[Any]:
 
 
 def _locked(thread: Thread, value: Any, cost: int) -> Iterator[Any]:
+    # The slices are of a copy: a builtin of the host may change what it was given, whatever it was told.
     lock(thread, value)
     try:
-        yield from parts(thread, value, cost)
+        yield from parts(thread, value[:] if type(value) is list else value, cost)
     finally:
         unlock(thread, value)
 

@@ -10,10 +10,13 @@ if TYPE_CHECKING:
 
     from plait.starlark.syntax import Source
 
-__all__ = ["GLOBAL_PREFIX", "Listing", "is_compiled", "linked", "program_of"]
+__all__ = ["GLOBAL_PREFIX", "ITERATED", "Listing", "allows_recursion", "is_compiled", "linked", "program_of"]
 
 GLOBAL_PREFIX: Final = ".g."
 """How the variables of a module's own names begin in compiled code."""
+
+ITERATED: Final = ".it"
+"""How the variables begin that hold what a loop iterates over while nothing locks it."""
 
 _NAMES: Final = {".toplevel": "<toplevel>", "<lambda>": "lambda"}
 
@@ -23,15 +26,17 @@ class Listing:
 
     Args:
         source: The file.
+        recursion: Its functions may call themselves.
         sites: For each number of a line in the code: the offset of its place, and what is done there.
     """
 
-    __slots__ = ("_source", "filename", "sites")
+    __slots__ = ("_source", "filename", "recursion", "sites")
 
-    def __init__(self, source: Source, sites: tuple[tuple[Any, ...], ...]) -> None:
+    def __init__(self, source: Source, sites: tuple[tuple[Any, ...], ...], *, recursion: bool) -> None:
         self._source = source
         self.filename = source.filename
         self.sites = sites
+        self.recursion = recursion
 
     @property
     def text(self) -> str:
@@ -58,6 +63,12 @@ def program_of(code: CodeType) -> Listing | None:
     constants = code.co_consts
     last = constants[-1] if constants else None
     return last if type(last) is Listing else None
+
+
+def allows_recursion(code: CodeType) -> bool:
+    """Tell whether a function of compiled code may call itself."""
+    program = program_of(code)
+    return program is not None and program.recursion
 
 
 def is_compiled(function: FunctionType) -> bool:

@@ -63,6 +63,8 @@ def grown(thread: Thread, result: Any) -> Any:
         thread.charge(len(result) >> 4)
     elif kind is list or kind is tuple or kind is dict or kind is Set:
         thread.charge(len(result))
+    elif kind is Struct:
+        thread.charge(2 * len(result.fields))
     elif kind is bool:
         raise EvalError("internal error: an operator returned a value that is not Starlark's")
     return result
@@ -138,6 +140,7 @@ def add(thread: Thread, x: Any, y: Any) -> Any:
         thread.charge((len(x) + len(y)) >> (4 if kind in _TEXTS else 0))
         return x + y
     if kind is Struct and other is Struct:
+        thread.charge(2 * (len(x.fields) + len(y.fields)))
         return x + y
     return _host("+", x, y, lambda a, b: a + b)
 
@@ -327,12 +330,12 @@ def augmented_add(thread: Thread, x: Any, y: Any) -> Any:
     return add(thread, x, y)
 
 
-def augmented_or(thread: Thread, x: Any, y: Any) -> Any:
+def augmented_or(thread: Thread, x: Any, y: Any, /, *iterated: Any) -> Any:
     """Carry out ``x |= y``: a dict takes the other's entries in place."""
     if type(x) in _DICTS and type(y) in _DICTS:
         from plait.starlark.methods.dicts import update  # noqa: PLC0415 - dicts builds on this module's neighbours
 
-        check_mutable(thread, x, "apply |= to")
+        check_unlocked(thread, x, "apply |= to", iterated)
         update(thread, x, y)
         return x
     return BINARY["|"](thread, x, y)

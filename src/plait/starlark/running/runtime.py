@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from plait.context import ContextError
@@ -14,6 +16,7 @@ from plait.starlark.native import info_of
 from plait.starlark.resolving.effects import MUTATORS
 from plait.starlark.running import operators
 from plait.starlark.running.failing import call_error, is_of_call_itself
+from plait.starlark.running.globals import Globals
 from plait.starlark.running.iteration import (
     collect,
     enumerated_parts,
@@ -25,6 +28,7 @@ from plait.starlark.running.iteration import (
     range_parts,
     turns,
 )
+from plait.starlark.running.linking import ITERATED, allows_recursion, is_compiled, program_of
 from plait.starlark.running.mutation import lock, unlock
 from plait.starlark.spelling import nearest
 from plait.starlark.text import to_repr
@@ -33,6 +37,8 @@ from plait.starlark.universe.universe import UNIVERSAL
 from plait.starlark.values import FALSE, NAN, TRUE, Bytes, FrozenDict, FrozenList, Module, type_name
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from plait.starlark.thread import Thread
 
 __all__ = ["RUNTIME", "call_starred"]
@@ -47,11 +53,49 @@ def _call_method(thread: Thread, x: Any, name: str, /, *args: Any, **kwargs: Any
     if method is None:
         function = attributes.get(thread, x, name)
         thread.charge(_CALL_COST)
+        if type(function) is FunctionType and is_compiled(function):
+            return _call_field(thread, function, args, kwargs)
         return _called(thread, function, args, kwargs)
     try:
         return method(thread, x, *args, **kwargs)
     except TypeError as error:
         raise _unless_within(error, method, args, kwargs) from None
+
+
+def _call_field(thread: Thread, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a function that a struct's field with the name of a method holds.
+
+    Compiled code takes a method of that name to call nothing of the script's. So what the loops around iterate over is
+    locked here, and the function is kept from calling itself.
+    """
+    key = id(function.__code__)
+    if key in thread.active and not allows_recursion(function.__code__):
+        raise EvalError(f"function {function.__name__} called recursively")
+    iterated = _iterated_by_callers()
+    for value in iterated:
+        lock(thread, value)
+    is_outermost = key not in thread.active
+    thread.active.add(key)
+    try:
+        return _called(thread, function, args, kwargs)
+    finally:
+        if is_outermost:
+            thread.active.discard(key)
+        for value in iterated:
+            unlock(thread, value)
+
+
+def _iterated_by_callers() -> list[Any]:
+    """Return what the loops under way iterate over, of those that lock nothing: they keep it in a variable."""
+    found = []
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the only way to the frames of this Python thread
+    while frame is not None:
+        code = frame.f_code
+        if program_of(code) is not None:
+            names = [name for name in (*code.co_varnames, *code.co_cellvars) if name.startswith(ITERATED)]
+            found += [value for name in names if type(value := frame.f_locals.get(name)) in operators.LOCKABLE]
+        frame = frame.f_back
+    return found
 
 
 def _get(thread: Thread, x: Any, /, *args: Any) -> Any:
@@ -169,6 +213,8 @@ def _load(thread: Thread, name: str) -> Any:
 
 def _load_name(module: Any, name: str, module_name: str) -> Any:
     members = module.members if isinstance(module, Module) else module
+    if not isinstance(members, Globals | dict):
+        raise EvalError(f"cannot load {module_name}: the application's loader returned no module")
     if name in members:
         return members[name]
     hint = nearest(name, [str(each) for each in members])

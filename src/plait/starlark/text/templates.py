@@ -16,7 +16,7 @@ __all__ = ["FORMATS", "PERCENTS", "Format", "Percent", "format_plan", "percent_p
 _REMEMBERED = 512
 """Templates remembered of each kind; then all are forgotten at once."""
 
-_TEMPLATE_MAX = 2_000
+_TEMPLATE_MAX = 200
 """Longest template in characters that is remembered; a longer one is charged for by the field."""
 
 _NATIVE = frozenset("sdioxXefEF")
