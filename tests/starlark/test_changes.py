@@ -75,7 +75,7 @@ def test_a_detour_is_allowed_when_recursion_is() -> None:
         ("def f():\n    x = [0, 0, 0]\n    i = 1\n    x[i], i = 5, 2\n    return x\nx = f()", [0, 5, 0]),
         ("def f():\n    i = 0\n    l = [1, 2]\n    l[i], i, l[i] = 7, 1, 8\n    return l\nx = f()", [7, 8]),
         ("def f():\n    x = [1]\n    y = x\n    (x[0], x) = (5, [7])\n    return [y, x]\nx = f()", [[5], [7]]),
-        ("def f(l, i):\n    for l[i], i in [(5, 2), (6, 0)]:\n        pass\n    return l\nx = f([0, 0, 0], 0)", [5, 0, 6]),
+        ("def f(l, i):\n    for l[i], i in [(5, 2), (6, 0)]: pass\n    return l\nx = f([0, 0, 0], 0)", [5, 0, 6]),
     ],
 )  # fmt: skip
 def test_what_is_taken_apart_is_assigned_from_left_to_right(source: str, value: object) -> None:

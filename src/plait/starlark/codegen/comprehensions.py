@@ -98,7 +98,7 @@ class Comprehensions(Calls):
                 turn: Any = b.constant(1, len(self.sites) or 1)
                 self.plain += 1
                 slices, _ = self.slices(
-                    clause.x, turn, locked=clause.loop.unknown or clause.loop.calls_any or clause.loop.mutates
+                    clause.x, turn, locked=self.is_open(clause.loop) or clause.loop.methods or clause.loop.mutates
                 )
                 self.plain -= 1
                 if inside:

@@ -192,7 +192,7 @@ class Loops(Assignments):
         """Tell whether the loop's body may try to change what it iterates over."""
         x = node.x
         if type(x) is n.Call and type(x.function) is n.Name and x.function.name in ("range", "enumerate"):
-            return x.function.name == "enumerate" and bool(node.loop.mutates or node.loop.calls_any)
+            return x.function.name == "enumerate" and bool(node.loop.mutates or node.loop.methods)
         return True
 
     def _loop(

@@ -53,10 +53,10 @@ class LoopFacts:
         mutates: It changes a list, a dict or a set itself.
         assigned: The names that it binds.
         leaves: A ``break`` or a ``return`` can end it early.
-        calls_any: It calls a method, or anything else.
+        methods: It calls what looks like a method of the language's own types, but may be a field of a struct.
     """
 
-    __slots__ = ("assigned", "calls", "calls_any", "leaves", "mutates", "unknown")
+    __slots__ = ("assigned", "calls", "leaves", "methods", "mutates", "unknown")
 
     def __init__(self) -> None:
         self.calls: list[FunctionFacts] = []
@@ -64,7 +64,7 @@ class LoopFacts:
         self.mutates = False
         self.assigned: set[Binding] = set()
         self.leaves = False
-        self.calls_any = False
+        self.methods = False
 
 
 class FunctionFacts(LoopFacts):

@@ -126,12 +126,10 @@ class Effects:
             named = any(kind != "" for kind, _, _, _ in call.arguments)
             by_place = function.name == "sorted" and len(call.arguments) > 1
             calls_back = function.name in _CALLING_BACK and (named or by_place)
-            for loop in self.loops:
-                loop.calls_any = True
             self._calls.append((function, tuple(self.loops), calls_back))
         elif type(function) is n.Attribute and function.name in PLAIN_METHODS:
             for loop in self.loops:
-                loop.calls_any = True
+                loop.methods = True
             if function.name in MUTATORS:
                 self.mutation()
         else:
