@@ -13,9 +13,6 @@ from plait.starlark.text.numbers import FREE_BITS
 
 __all__ = ["Arithmetic"]
 
-_BOUND: Final = 1 << FREE_BITS
-_ONE_DIGIT: Final = (1 << 30) - 1
-"""CPython compares integers below this in magnitude with an instruction of their own."""
 _SCALARS: Final = frozenset({SMALL, INT, FLOAT, NUMBER, STR, BOOL})
 _ORDER: Final = frozenset({"<", ">", "<=", ">="})
 _SHIFT_MAX: Final = 60
@@ -136,9 +133,8 @@ class Arithmetic(Scope):
 
     @staticmethod
     def within(x: ast.expr, site: int) -> ast.expr:
-        """Write the condition that an integer is not worth charging for; Python is fastest with the smallest."""
-        again = b.name(x.target.id, site) if isinstance(x, ast.NamedExpr) and isinstance(x.target, ast.Name) else x
-        return b.bool_or([b.between(-_ONE_DIGIT, x, _ONE_DIGIT, site), b.between(-_BOUND, again, _BOUND, site)], site)
+        """Write the condition that an integer is not worth charging for."""
+        return b.bits_below(x, FREE_BITS + 1, site)
 
     @staticmethod
     def _grown(result: str, site: int) -> ast.expr:

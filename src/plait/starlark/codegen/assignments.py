@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.expressions import Expressions
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Assignments"]
 
-_BOUND = 1 << 60
+_KEY_BITS: Final = 61
+"""Integers with fewer bits have hashes of their own."""
 
 
 class Assignments(Expressions):
@@ -162,7 +163,7 @@ class Assignments(Expressions):
         return [*iterated, b.bool_or([nothing, not_in], site)]
 
     def _plain_small_key(self, key: ast.expr, key_kind: str, site: int) -> ast.expr:
-        within = b.between(-_BOUND, key, _BOUND, site)
+        within = b.bits_below(key, _KEY_BITS, site)
         if key_kind in INTEGERS:
             return within
         kind = self.temporary()

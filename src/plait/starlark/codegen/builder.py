@@ -152,6 +152,12 @@ def between(low: int, x: ast.expr, high: int, site: int) -> ast.expr:
     return _compare(constant(low, site), [less, less], [x, constant(high, site)], site)
 
 
+def bits_below(x: ast.expr, bits: int, site: int) -> ast.expr:
+    """Write ``x.bit_length() < bits`` of an integer: both signs at once, and as fast for a large one as for a small one."""
+    length = call(attribute(x, "bit_length", site), [], site)
+    return _compare(length, [_COMPARISONS["<"]], [constant(bits, site)], site)
+
+
 def type_is(x: ast.expr, kind: str, site: int) -> ast.expr:
     """Write ``type(x) is kind``."""
     return _compare(call(".type", [x], site), _IS, [name(kind, site)], site)

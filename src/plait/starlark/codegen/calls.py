@@ -54,7 +54,7 @@ STRING_METHODS: Final = frozenset(
     ]
 )
 """Methods that only strings have: called without a look into a table when the receiver is a string."""
-_SMALL: Final = 1 << 60
+_SMALL_BITS: Final = 61
 _SHORT: Final = 96
 """Texts up to this length are not worth charging for."""
 _DICT_METHODS: Final = frozenset({"items", "keys", "values"})
@@ -273,7 +273,7 @@ class Calls(Arithmetic):
         for verb, argument, kind in zip(template.verbs, arguments, kinds, strict=True):
             if kind == SMALL or (verb == "s" and kind == STR):
                 continue
-            within = b.between(-_SMALL, argument, _SMALL, site)
+            within = b.bits_below(argument, _SMALL_BITS, site)
             if verb == "d" or kind in NUMERIC:
                 tests += [b.type_is(argument, ".int", site), within]
                 continue

@@ -14,7 +14,7 @@ from plait.starlark.syntax import nodes as n
 
 __all__ = ["Comprehensions"]
 
-_SMALL_KEY: Final = 1 << 60
+_KEY_BITS: Final = 61
 
 
 _HIDES_VARIABLES: Final = sys.version_info >= (3, 12)
@@ -79,7 +79,7 @@ class Comprehensions(Calls):
             again = self.again(kept, at)
             name = self.temporary()
             first = b.compare(b.named(name, b.call(".type", [kept], at), at), "is", b.name(".str", at), at)
-            small = b.bool_and([b.is_name(name, ".int", at), b.between(-_SMALL_KEY, again, _SMALL_KEY, at)], at)
+            small = b.bool_and([b.is_name(name, ".int", at), b.bits_below(again, _KEY_BITS, at)], at)
             slow = b.call(".key", [b.name(b.THREAD, at), again], at)
             key = slow if self.plain else b.conditional(b.bool_or([first, small], at), again, slow, at)
         return [key, self.value(node.value)]
