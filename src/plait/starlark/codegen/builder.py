@@ -153,7 +153,7 @@ def between(low: int, x: ast.expr, high: int, site: int) -> ast.expr:
 
 
 def bits_below(x: ast.expr, bits: int, site: int) -> ast.expr:
-    """Write ``x.bit_length() < bits`` of an integer: both signs at once, and as fast for a large one as for a small one."""
+    """Write ``x.bit_length() < bits`` of an integer: both signs at once, as fast for a large one as for a small one."""
     length = call(attribute(x, "bit_length", site), [], site)
     return _compare(length, [_COMPARISONS["<"]], [constant(bits, site)], site)
 

@@ -60,6 +60,20 @@ _SHORT: Final = 96
 _DICT_METHODS: Final = frozenset({"items", "keys", "values"})
 
 
+_FRESH_BUILTINS: Final = frozenset(
+    {"dict", "enumerate", "list", "range", "reversed", "set", "sorted", "tuple", "zip", "dir"}
+)
+
+
+def is_fresh(x: n.Node) -> bool:
+    """Tell whether what a loop iterates over is surely new, so that nothing can change it while the loop runs."""
+    if type(x) is n.Paren:
+        return is_fresh(x.x)
+    if type(x) is n.Call and type(x.function) is n.Name:
+        return x.function.binding.scope == UNIVERSAL and x.function.name in _FRESH_BUILTINS
+    return type(x) in (n.List, n.Tuple, n.Comprehension, n.Slice)
+
+
 class Calls(Arithmetic):
     """Writes calls."""
 
@@ -304,6 +318,7 @@ class Calls(Arithmetic):
         Returns:
             The expression, and the kind of an element.
         """
+        locked = locked and not is_fresh(x)
         if type(x) is n.Call and type(x.function) is n.Name and x.function.binding.scope == UNIVERSAL:
             plain = all(argument[0] == "" for argument in x.arguments)
             if x.function.name == "range" and plain and 1 <= len(x.arguments) <= 3:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from plait.starlark.codegen import builder as b
 from plait.starlark.codegen.assignments import Assignments
+from plait.starlark.codegen.calls import is_fresh
 from plait.starlark.codegen.scope import variable
 from plait.starlark.resolving.bindings import UNIVERSAL, Binding
 from plait.starlark.resolving.inference import SMALL, kind_of
@@ -40,7 +41,10 @@ class Loops(Assignments):
         if depth >= _LOOPS_MAX:
             raise self.source.error(f"too many loops inside one another (at most {_LOOPS_MAX})", node.offset)
         is_open = self.is_open(node.loop)
-        iterated = self.loop_variable(ITERATED[1:]) if not is_open and self._watches(node) else ""
+        is_open = is_open and not is_fresh(node.x)
+        iterated = (
+            self.loop_variable(ITERATED[1:]) if not is_open and not is_fresh(node.x) and self._watches(node) else ""
+        )
         fixed = self.fixed_turns(node.x)
         amount: Any = b.constant(1, self.site(node.offset))
         slices = (

@@ -148,9 +148,12 @@ def range_parts(thread: Thread, cost: int, start: Any, stop: Any = _ABSENT, step
         if type(start) is int and start < _MOST:
             return _counted_parts(thread, 0, start, cost)
         return _checked_range_parts(thread, cost, start)
-    plain = type(start) is int and type(stop) is int and type(step) is int and step == 1
-    if plain and -_MOST < start < _MOST and -_MOST < stop < _MOST:
-        return _counted_parts(thread, start, stop, cost)
+    plain = type(start) is int and type(stop) is int and type(step) is int
+    if plain and -_MOST < start < _MOST and -_MOST < stop < _MOST and -_MOST < step < _MOST:
+        if step == 1:
+            return _counted_parts(thread, start, stop, cost)
+        if step:
+            return _range_parts(thread, range(start, stop, step), cost)
     return _checked_range_parts(thread, cost, start, stop, step)
 
 
