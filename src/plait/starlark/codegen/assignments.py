@@ -93,12 +93,9 @@ class Assignments(Expressions):
             for item in bare
         ]
         self.cost += len(names)
-        checked = self.checked_sequence(value, len(names), site)
-        if names:
-            targets = b.tuple_of([b.store(name, site) for name in names], site, b.STORE)
-            self.out.append(b.assign(targets, checked, site))
-        else:
-            self.out.append(b.expression(checked, site))
+        checked, site = self.checked_sequence(value, len(names), site, counted=False)
+        targets = b.tuple_of([b.store(name, site) for name in names], site, b.STORE)
+        self.out.append(b.assign(targets, checked, site))
         if not direct:
             for item, name in zip(bare, names, strict=True):  # from left to right
                 self._store(item, b.name(name, site))

@@ -57,6 +57,14 @@ STRING_METHODS: Final = frozenset(
 _SMALL_BITS: Final = 61
 _SHORT: Final = 96
 """Texts up to this length are not worth charging for."""
+_BLANKS: Final = " \t\n\v\f\r"
+"""What ``strip`` takes off an ASCII string."""
+_PYTHON_METHODS: Final = {
+    ("upper", 0): (True, 256), ("lower", 0): (True, 256), ("strip", 0): (True, 256), ("lstrip", 0): (True, 256),
+    ("rstrip", 0): (True, 256), ("startswith", 1): (False, 4_096), ("endswith", 1): (False, 4_096),
+    ("split", 1): (False, 64), ("replace", 2): (False, 64), ("find", 1): (False, 256),
+}  # fmt: skip
+"""Methods by name and number of constant arguments: whether the string must be ASCII, and shorter than what."""
 _DICT_METHODS: Final = frozenset({"items", "keys", "values"})
 
 
@@ -136,11 +144,26 @@ class Calls(Arithmetic):
             return b.call(".len", [x], self.site(node.offset, "len", operand(x)))
         if name == "str" and len(positional) == 1 and not keywords and kind == STR:
             return positional[0]
+        if name == "str" and len(positional) == 1 and not keywords and not (self.plain or self.compact):
+            return self._str(positional[0], node)
         if any(keyword.arg == "key" for keyword in keywords):
             self.calls = True
         names = tuple(str(keyword.arg) for keyword in keywords)
         site = self.site(node.offset, "call", f".u.{name}", len(positional), names)
         return b.call(f".u.{name}", [b.name(b.THREAD, site), *positional], site, keywords)
+
+    def _str(self, x: ast.expr, node: n.Call) -> ast.expr:
+        """Write ``str(x)``, which Python does for a small integer, and nobody needs to do for a string."""
+        site = self.site(node.offset)
+        kept = self.keep(x, site)
+        again, kind = self.again(kept, site), self.temporary()
+        type_of = b.named(kind, b.call(".type", [kept], site), site)
+        is_int = b.bool_and(
+            [b.compare(type_of, "is", b.name(".int", site), site), b.bits_below(again, _SMALL_BITS, site)], site
+        )
+        slow = b.call(".u.str", [b.name(b.THREAD, site), again], site)
+        other = b.conditional(b.is_name(kind, ".str", site), again, slow, site)
+        return b.conditional(is_int, b.call(".str", [again], site), other, site)
 
     def _starred(self, callee: ast.expr, node: n.Call) -> ast.expr:
         """Write a call with ``*args`` or ``**kwargs``: positional and named arguments are evaluated before those."""
@@ -188,8 +211,29 @@ class Calls(Arithmetic):
         if name == "get":
             return self._get(tests, kept, again, positional, key_kind, slow, site)
         fast = b.call(f".m{kind}.{name}", [thread, again, *positional], self._method_site(node, kind, name, positional))
+        if kind == ".str":
+            fast = self._by_python(name, again, positional, fast, site)
         tests.append(b.type_is(kept, kind, site) if kind == ".str" else self.is_dict(kept, site))
         return b.conditional(b.bool_and(tests, site), fast, slow, site)
+
+    @staticmethod
+    def _by_python(name: str, x: ast.expr, positional: list[ast.expr], otherwise: ast.expr, site: int) -> ast.expr:
+        """Write a method of a string as Python's own, where that is the same: of short strings, some of ASCII alone."""
+        texts = [argument.value for argument in positional if isinstance(argument, ast.Constant)]
+        if len(texts) != len(positional) or not all(type(text) is str and 0 < len(text) < _SHORT for text in texts):
+            return otherwise
+        form = (name, len(texts))
+        if form not in _PYTHON_METHODS:
+            return otherwise
+        ascii_only, most = _PYTHON_METHODS[form]
+        tests = [b.compare(b.call(".len", [x], site), "<", b.constant(most, site), site)]
+        if ascii_only:
+            tests.append(b.call(b.attribute(x, "isascii", site), [], site))
+        arguments = positional or ([b.constant(_BLANKS, site)] if name.endswith("strip") else [])
+        result = b.call(b.attribute(x, name, site), arguments, site)
+        if name in ("startswith", "endswith"):
+            result = b.conditional(result, b.name(".TRUE", site), b.name(".FALSE", site), site)
+        return b.conditional(b.bool_and(tests, site), result, otherwise, site)
 
     def _method_site(self, node: n.Call, kind: str, name: str, positional: list[ast.expr]) -> int:
         return self.site(node.offset, "call", f".m{kind}.{name}", len(positional), ())

@@ -139,7 +139,7 @@ class Comprehensions(Calls):
             variable(item.binding) if direct and type(item) is n.Name else self.loop_variable("element")
             for item in items
         ]
-        value = self.checked_sequence(b.name(element, site), len(items), site)
+        value, site = self.checked_sequence(b.name(element, site), len(items), site, counted=True)
         targets = b.tuple_of([b.store(identifier, site) for identifier in names], site, b.STORE)
         single = ast.List([value], b.LOAD)
         single.lineno, single.col_offset = site, 0
@@ -154,13 +154,20 @@ class Comprehensions(Calls):
             else:
                 self._unpacked(generators, item, identifier)
 
-    def checked_sequence(self, value: ast.expr, count: int, site: int) -> ast.expr:
-        """Write a value that is about to be unpacked into so many: a tuple or a list goes as it is."""
+    def checked_sequence(self, value: ast.expr, count: int, site: int, *, counted: bool) -> tuple[ast.expr, int]:
+        """Write a value that is about to be unpacked into so many: a tuple or a list goes as it is.
+
+        ``counted`` sees to it that there are as many, where Python hides the value from who explains the failure.
+
+        Returns:
+            The value, and the site at which Python finds that there are too many or too few.
+        """
         site = self.site(self.sites[site - 1][0], "unpack", operand(value), count)
-        fits = b.bool_or([b.type_is(value, ".tuple", site), b.type_is(value, ".list", site)], site)
-        size = b.compare(b.call(".len", [value], site), "==", b.constant(count, site), site)
+        tests = [b.bool_or([b.type_is(value, ".tuple", site), b.type_is(value, ".list", site)], site)]
+        if counted:
+            tests.append(b.compare(b.call(".len", [value], site), "==", b.constant(count, site), site))
         slow = b.call(".unpack", [b.name(b.THREAD, site), value, b.constant(count, site)], site)
-        return b.conditional(b.bool_and([fits, size], site), value, slow, site)
+        return b.conditional(b.bool_and(tests, site), value, slow, site), site
 
     def store_call(self, target: n.Node, value: ast.expr, site: int) -> ast.expr:
         """Write a call that assigns to ``x[key]`` or ``x.name`` and returns ``None``."""

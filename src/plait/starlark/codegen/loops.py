@@ -78,7 +78,7 @@ class Loops(Assignments):
         else:
             single = depth >= _DOUBLE_LOOPS
             if not single and not compact:
-                slices = self._short_range(node, slices, turn)
+                slices = self._short(node, slices, turn)
             looks = [] if watched is None else [self._look(binding, self.site(node.offset)) for binding in watched[1]]
             self.out.append(self._loop(node, target, slices, body, broken=broken, single=single, looks=looks))
         if iterated and fixed is None:
@@ -99,27 +99,47 @@ class Loops(Assignments):
         attempt.lineno, attempt.col_offset = site, 0
         return attempt
 
-    def _short_range(self, node: n.ForLoop, slices: ast.expr, turn: int) -> ast.expr:
-        """Return the slices of ``range(n)``: they cost no call when the loop is short, which is paid for before."""
-        if (
-            not isinstance(slices, ast.Call)
-            or not isinstance(slices.func, ast.Name)
-            or slices.func.id != ".range_parts"
-        ):
-            return slices
-        stop = slices.args[2]
-        if len(slices.args) != 3 or not isinstance(stop, ast.Name) or kind_of(node.x.arguments[0][2]) != SMALL:  # type: ignore[attr-defined]  # it is a call of range
+    def _short(self, node: n.ForLoop, slices: ast.expr, turn: int) -> ast.expr:
+        """Return slices that cost no call when the loop is short, which is paid for before it starts.
+
+        Source form → target form, for ``for v in x`` of a turn of 5 steps::
+
+            if type(x) is list and (w := len(x) * 5) <= 1024:
+                …charge(w)
+                s = (x,)
+            else:
+                s = parts(t, x, 5)
+            for part in s:
+        """
+        if not isinstance(slices, ast.Call) or not isinstance(slices.func, ast.Name):
             return slices
         site = self.site(node.offset)
-        work = self.temporary()
-        product = b.named(work, b.binop(stop, "*", b.constant(turn, site), site), site)
-        is_short = b.compare(product, "<=", b.constant(_FIXED_MAX, site), site)
-        is_any = b.compare(b.name(work, site), ">", b.constant(0, site), site)
-        amount = b.conditional(b.bool_and([is_short, is_any], site), b.name(work, site), b.constant(0, site), site)
-        self.out.extend(b.charge(amount, site))
-        whole = b.tuple_of([b.call(".range", [stop], site)], site)
-        again = b.compare(b.name(work, site), "<=", b.constant(_FIXED_MAX, site), site)
-        return b.conditional(again, whole, slices, site)
+        if slices.func.id == ".range_parts":
+            stop = slices.args[2]
+            if len(slices.args) != 3 or not isinstance(stop, ast.Name) or kind_of(node.x.arguments[0][2]) != SMALL:  # type: ignore[attr-defined]  # it is a call of range
+                return slices
+            whole = b.call(".range", [stop], site)
+            tests = [b.compare(stop, ">=", b.constant(0, site), site)]
+            size: ast.expr = stop
+        elif slices.func.id == ".parts" and isinstance(slices.args[1], ast.Name | ast.NamedExpr):
+            whole = slices.args[1]
+            if isinstance(whole, ast.NamedExpr):
+                self.out.append(b.assign(whole.target, whole.value, site))
+                whole = slices.args[1] = self.again(whole, site)
+            tests = [b.type_is(whole, ".list", site)]
+            size = b.call(".len", [whole], site)
+        else:
+            return slices
+        work, source = self.temporary(), self.temporary()
+        product = b.binop(size, "*", b.constant(turn, site), site)
+        tests.append(b.compare(b.named(work, product, site), "<=", b.constant(_FIXED_MAX, site), site))
+        paid = [
+            *b.charge(b.name(work, site), site),
+            b.assign(b.store(source, site), b.tuple_of([whole], site), site),
+        ]
+        unpaid = b.assign(b.store(source, site), slices, site)
+        self.out.append(b.if_statement(b.bool_and(tests, site), paid, [unpaid], site))
+        return b.name(source, site)
 
     @staticmethod
     def fixed_turns(x: n.Node) -> int | None:

@@ -311,9 +311,13 @@ def _sorted(thread: Thread, /, iterable: Any, *more: Any, key: Any = _ABSENT, re
     if more:
         key, reverse = _sorted_options(more, key, reverse)
     if key is _ABSENT and type(iterable) in _LISTS and len(iterable) <= _SHORT and type(reverse) is Bool:
-        thread.left -= len(iterable)
+        size = len(iterable)
+        thread.left -= size if size < 2 else size * (size.bit_length() >> 1)
         if thread.left < 0:
             thread.refuel()
+        kinds = set(map(type, iterable))
+        if len(kinds) == 1 and (int in kinds or (str in kinds and max(map(len, iterable)) < _SHORT)):
+            return sorted(iterable, reverse=reverse is TRUE)
         return sort(thread, list(iterable), None, reverse is TRUE)
     _check_iterable("sorted", "iterable", iterable)
     if key is not _ABSENT and not is_callable(key):
