@@ -119,3 +119,25 @@ def test_the_arguments_of_a_loop_s_range_are_checked() -> None:
         for source in ("def f():\n    for i in range({}):\n        pass\nf()", "x = [i for i in range({})]"):
             with pytest.raises(starlark.EvalError, match="range: "):
                 run(source.format(arguments))
+
+
+def test_a_variable_without_a_value_is_named_however_often_the_function_has_run() -> None:
+    source = (
+        "def last(items):\n    for item in items:\n        pass\n    item\n"
+        "def f(x):\n    a = 1\n    if x: c = 1\n    return a + c\n"
+    )
+    module = run(source)
+    for _ in range(20):
+        for name, variable, line in (("last", "item", 4), ("f", "c", 8)):
+            with pytest.raises(starlark.EvalError, match=f"local variable {variable} referenced") as caught:
+                starlark.call(starlark.Thread(), module[name], ([],))
+            assert caught.value.line == line
+
+
+def test_a_method_that_the_host_calls_with_wrong_arguments_says_so() -> None:
+    module = run("l = []\nd = {}\nappend = l.append\nget = d.get\n")
+    for name, text in (("append", "append: got 0 arguments, want 1"), ("get", "get: got 0 arguments, want at least 1")):
+        with pytest.raises(starlark.EvalError, match=text):
+            starlark.call(starlark.Thread(), module[name])
+    with pytest.raises(starlark.EvalError, match="get: got 0 arguments, want at least 1"):
+        run("f = lambda: {}.get()\nf()")

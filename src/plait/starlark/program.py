@@ -16,7 +16,7 @@ from plait.starlark.modules.math import math
 from plait.starlark.modules.time import time
 from plait.starlark.options import Options
 from plait.starlark.resolving.resolver import resolve
-from plait.starlark.running.failing import call_error, translated
+from plait.starlark.running.failing import call_error, is_of_call_itself, translated
 from plait.starlark.running.globals import Globals
 from plait.starlark.running.linking import Listing, is_compiled, linked
 from plait.starlark.running.runtime import RUNTIME
@@ -249,6 +249,6 @@ def _enter(thread: Thread, function: Any, args: Any, kwargs: dict[str, Any]) -> 
 def _left(problem: BaseException, function: Any, positional: int, keywords: tuple[str, ...]) -> BaseException:
     """Return what leaves the engine for an exception; its traceback goes, and the frames it held with it."""
     traceback = problem.__traceback__
-    if isinstance(problem, TypeError) and traceback is not None and traceback.tb_next is None:
+    if isinstance(problem, TypeError) and is_of_call_itself(traceback):
         return call_error(function, positional, keywords)
     return translated(problem)

@@ -198,7 +198,8 @@ class Calls(Arithmetic):
         thread = b.name(b.THREAD, site)
         again = self.again(kept, site)
         kind = ".str" if name in STRING_METHODS else ".dict" if name in _DICT_METHODS else ""
-        if (not kind and name != "get") or keywords or self.plain or self.compact:
+        is_get = name == "get" and 1 <= len(positional) <= 2
+        if not (kind or is_get) or keywords or self.plain or self.compact:
             return self._method_call(kept, name, positional, keywords, site)
         tests: list[ast.expr] = []
         if not all(self.is_simple(argument) for argument in positional):
@@ -257,8 +258,6 @@ class Calls(Arithmetic):
         site: int,
     ) -> ast.expr:
         """Write ``x.get(key)`` or ``x.get(key, default)``, which a dict does by itself."""
-        if not 1 <= len(positional) <= 2:
-            return b.conditional(b.bool_and(tests, site), slow, slow, site) if tests else slow
         tests.append(self.is_dict(kept, site))
         if key_kind not in (STR, SMALL):
             tests.append(self.plain_key(positional[0], self.temporary(), site))

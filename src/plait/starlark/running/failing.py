@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from traceback import clear_frames
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,7 @@ from plait.starlark.comparison import equal, ordered
 from plait.starlark.errors import EvalError, Frame, StarlarkError
 from plait.starlark.host.failures import text_of
 from plait.starlark.native import binding_error, info_of
-from plait.starlark.running.linking import program_of
+from plait.starlark.running.linking import GLOBAL_PREFIX, program_of
 from plait.starlark.running.operators import binary, index, place, unpack
 from plait.starlark.thread import Thread
 from plait.starlark.values import BoundMethod, is_callable, type_name
@@ -19,6 +20,8 @@ from plait.starlark.values import BoundMethod, is_callable, type_name
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType, TracebackType
+
+    from plait.starlark.running.linking import Listing
 
 __all__ = ["call_error", "is_of_call_itself", "is_of_script", "stack_of", "translated"]
 
@@ -41,7 +44,7 @@ def translated(error: BaseException) -> BaseException:
     error.__traceback__ = None
     if isinstance(error, ContextError | KeyboardInterrupt):
         return error
-    frames = _frames(traceback)
+    frames = _frames(traceback, error)
     if not isinstance(error, StarlarkError):
         error = _eval_error(error, traceback)
         error.__traceback__ = None
@@ -57,12 +60,43 @@ def translated(error: BaseException) -> BaseException:
     return error
 
 
-def _frames(traceback: TracebackType | None) -> tuple[Frame, ...]:
+def _frames(traceback: TracebackType | None, error: BaseException) -> tuple[Frame, ...]:
     frames: list[Frame] = []
     while traceback is not None:
-        _add_frame(frames, traceback.tb_frame, traceback.tb_lineno)
+        _add_frame(frames, traceback.tb_frame, _line(traceback, error))
         traceback = traceback.tb_next
     return tuple(frames)
+
+
+def _line(traceback: TracebackType, error: BaseException) -> int:
+    """Return the number of the site that failed.
+
+    CPython runs some pairs of instructions as one, and then gives the place of the first. Of these only the reading of
+    a variable can fail: when another one is at the place than the one that has no value, the second of the pair was it.
+    """
+    program = program_of(traceback.tb_frame.f_code)
+    if program is None or traceback.tb_next is not None or not isinstance(error, NameError) or not traceback.tb_lineno:
+        return traceback.tb_lineno
+    name = _name_without_value(error)
+    if _reads(program, traceback.tb_lineno, name):
+        return traceback.tb_lineno
+    positions = list(traceback.tb_frame.f_code.co_positions())
+    for line, *_ in positions[traceback.tb_lasti // 2 + 1 : traceback.tb_lasti // 2 + 3]:
+        if line is not None and _reads(program, line, name):
+            return line
+    return traceback.tb_lineno
+
+
+def _reads(program: Listing, line: int, name: str) -> bool:
+    site = program.sites[line - 1]
+    return len(site) > 3 and site[1] == "name" and site[3] == name
+
+
+def _name_without_value(error: NameError) -> str:
+    """Return the variable's name, which CPython 3.11 says only in the text for some kinds of variable."""
+    found = re.search(r"'([^']+)'", str(error))
+    name = error.name or (found[1] if found else "")
+    return name.removeprefix(GLOBAL_PREFIX).removeprefix(".l.")
 
 
 def stack_of(frame: FrameType | None) -> tuple[Frame, ...]:
@@ -112,7 +146,7 @@ def _eval_error(error: BaseException, traceback: TracebackType | None) -> EvalEr
         return _internal(error)
     if isinstance(error, NameError) and traceback.tb_next is not None:
         return _internal(error)
-    site = program.sites[traceback.tb_lineno - 1]
+    site = program.sites[_line(traceback, error) - 1]
     if len(site) > 1 and site[1] == "call" and not is_of_call_itself(traceback):
         return _internal(error)
     frame = traceback.tb_frame
@@ -169,7 +203,7 @@ def _explained(site: tuple[Any, ...], operand: Callable[[Any], Any], error: Base
 
 def _unbound(site: tuple[Any, ...], error: NameError) -> str:
     scope = site[2] if len(site) > 2 and site[1] == "name" else "local"
-    name = site[3] if len(site) > 3 and site[1] == "name" else error.name
+    name = site[3] if len(site) > 3 and site[1] == "name" else _name_without_value(error)
     return f"{'global' if scope == 'global' else 'local'} variable {name} referenced before assignment"
 
 
