@@ -77,7 +77,7 @@ class Loops(Assignments):
             )
         else:
             single = depth >= _DOUBLE_LOOPS
-            if not single and not compact:
+            if depth and not single:
                 slices = self._short(node, slices, turn)
             looks = [] if watched is None else [self._look(binding, self.site(node.offset)) for binding in watched[1]]
             self.out.append(self._loop(node, target, slices, body, broken=broken, single=single, looks=looks))
