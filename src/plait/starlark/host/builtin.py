@@ -254,7 +254,7 @@ def _generated(face: _Face) -> FunctionType:
         # Integers of one of CPython's digits compare in no time, those of a few in little.
         "    if _plait_type(_plait_result) is _plait_int:",
         "        if _plait_result < 0x3fffffff and _plait_result > -0x3fffffff: return _plait_result",
-        "        if -0x10000000000000000 < _plait_result < 0x10000000000000000: return _plait_result",
+        "        if _plait_result.bit_length() < 64: return _plait_result",
         "    elif _plait_type(_plait_result) is _plait_str:",
         "        if _plait_result.isascii(): return _plait_result",
         "    elif _plait_result is None:",

@@ -134,7 +134,7 @@ def _eval_error(error: BaseException, traceback: TracebackType | None) -> EvalEr
     last = traceback
     while last is not None and last.tb_next is not None:
         last = last.tb_next
-    if last is not None and not last.tb_frame.f_globals.get("__name__", "").startswith("plait.starlark"):
+    if last is not None and not last.tb_frame.f_globals.get("__name__", "").startswith("plait.starlark."):
         name = last.tb_frame.f_globals.get("__name__")
         if name is not None:  # compiled code has no module: this is the host's
             result = EvalError(text_of(error))
