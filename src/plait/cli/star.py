@@ -116,8 +116,11 @@ class _Loader:
             file = (self._folder / name).resolve()
             inside = file.is_relative_to(self._root)
             found = inside and file.is_file()
+            circle = file.is_symlink()  # Python 3.13 leaves a circle of links as it is
         except (OSError, ValueError, RuntimeError) as error:  # too long, with a NUL, links in a circle
             raise starlark.EvalError("no file can have this name") from error
+        if circle:
+            raise starlark.EvalError("no file can have this name")
         if not inside:
             raise starlark.EvalError("it is outside the script's folder")
         if not found:
