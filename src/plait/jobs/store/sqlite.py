@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +32,7 @@ __all__ = ["SQLiteDatabase"]
 
 _OLDEST: Final = (3, 35, 0)  # the first with RETURNING
 _BUSY_SECONDS: Final = 5.0
+_BUSY_WAIT_SECONDS: Final = 0.01
 _SHOWN_CHARACTERS: Final = 80
 _TOUCH: Final = f"UPDATE {VERSION_TABLE} SET version_num = version_num"  # noqa: S608 - our own constant
 
@@ -238,7 +240,7 @@ def _sqlite_engine(url: URL, synchronous: str, *, in_memory: bool) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: sqlite3.Connection, _record: object) -> None:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _use_wal(connection)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -248,6 +250,23 @@ def _sqlite_engine(url: URL, synchronous: str, *, in_memory: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log; of several processes that do so to a fresh file at once, one after the other.
+
+    SQLite does not wait for a lock here, whatever its busy time-out, when waiting could be for ever.
+    """
+    until = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_BUSY_WAIT_SECONDS)
+        else:
+            return
 
 
 def _sqlite_connection(pooled: PoolProxiedConnection) -> sqlite3.Connection:
